@@ -1,0 +1,94 @@
+"""Every setting of every stage. Standard library only, so `kaccess --help` stays fast."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kaccess.errors import InputError
+
+__all__ = ["AccessConfig", "Draw", "SampleConfig", "StillConfig"]
+
+Draw = Literal["move", "teleport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillConfig:
+    """When a robot counts as static: slow in every respect, for a while."""
+
+    linear_velocity: float = 0.01
+    """Speed of the base below which it is at rest [m/s]."""
+    angular_velocity: float = 0.1
+    """Angular speed of the base below which it is at rest [rad/s]."""
+    joint_velocity: float = 0.1
+    """Speed below which each joint is at rest [rad/s]."""
+    window: float = 0.1
+    """Time for which all of them must stay at rest [s]."""
+
+    def __post_init__(self) -> None:
+        _check_positive(
+            linear_velocity=self.linear_velocity,
+            angular_velocity=self.angular_velocity,
+            joint_velocity=self.joint_velocity,
+            window=self.window,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleConfig:
+    """How static poses are drawn: the robot is dropped and comes to rest."""
+
+    n: int = 1000
+    """Number of poses."""
+    seed: int = 0
+    """Seed of the draws; a larger `n` adds poses and keeps the earlier ones."""
+    draw: Draw = "move"
+    """`move`: drop with the standing joints and command the random ones, so that every
+    pose is one the robot can get into. `teleport`: drop with the random joints, as the
+    paper does; it puts legs where no motion could take them."""
+    mirror: bool = False
+    """Draw half of the poses and add their mirror images (2i + 1 mirrors 2i), so that
+    half of the transition times follow from the other half."""
+    drop_height: float | None = None
+    """Height of the base at the start of the drop [m]; by default the robot's own."""
+    time_limit: float = 2.0
+    """A drop that is not static within this time is dropped [s]."""
+
+    def __post_init__(self) -> None:
+        if self.n < 2:
+            raise InputError(f"`n` must be at least 2 poses, got {self.n}.")
+        if self.seed < 0:
+            raise InputError(f"`seed` must not be negative, got {self.seed}.")
+        if self.mirror and self.n % 2:
+            raise InputError(
+                f"`n` must be even with `mirror`, which draws pairs, got {self.n}."
+            )
+        _check_positive(time_limit=self.time_limit)
+        if self.drop_height is not None:
+            _check_positive(drop_height=self.drop_height)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessConfig:
+    """How the time from pose i to pose j is measured, and when j counts as reached."""
+
+    time_limit: float = 3.0
+    """A robot that is not static within this time has not reached pose j [s]."""
+    joint_tol: float = 0.5
+    """Largest distance of the joint positions to those of pose j, L2 norm [rad]."""
+    height_tol: float = 0.01
+    """Largest difference of base height to that of pose j [m]."""
+    gravity_tol: float = 0.1
+    """Largest distance of the unit gravity vectors in the body frame, L2 norm [-]."""
+
+    def __post_init__(self) -> None:
+        _check_positive(
+            time_limit=self.time_limit,
+            joint_tol=self.joint_tol,
+            height_tol=self.height_tol,
+            gravity_tol=self.gravity_tol,
+        )
+
+
+def _check_positive(**settings: float) -> None:
+    for name, value in settings.items():
+        if not value > 0:
+            raise InputError(f"`{name}` must be positive, got {value}.")

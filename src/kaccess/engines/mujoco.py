@@ -1,0 +1,142 @@
+"""The `mujoco` engine: CPU threads, each simulation equal to a plain `mj_step` loop.
+
+Simulations share the slots of one `mujoco.batch.Batch`. All slots advance by a chunk of
+steps in one native call; those that are done leave, waiting ones take their place, and
+so every thread stays busy whatever the simulations' lengths. A result depends neither on
+the chunk nor on the company: when a simulation is done is decided step by step from its
+record, and the steps it made beyond that are thrown away.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+
+from kaccess.config import StillConfig
+from kaccess.engines.engine import Settled
+from kaccess.robots import Robot
+from kaccess.types import Array, BoolArray, IntArray
+
+__all__ = ["MujocoEngine", "is_quiet", "quiet_runs"]
+
+_CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
+_SLOTS_PER_THREAD = 64
+
+
+class MujocoEngine:
+    """Settles robots on CPU threads.
+
+    Args:
+        robot: The robot to simulate.
+        still: When it counts as static.
+        n_threads: CPU threads; 0 takes them all.
+        n_slots: Simulations in flight; by default enough to keep the threads busy.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        still: StillConfig | None = None,
+        *,
+        n_threads: int = 0,
+        n_slots: int | None = None,
+    ) -> None:
+        self.robot = robot
+        self.still = still or StillConfig()
+        self._window = round(self.still.window / robot.timestep)
+        model = robot.model.__copy__()
+        # Nothing here reads a sensor, and no force depends on one.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
+        n_threads = n_threads or _n_cpus()
+        self._batch = Batch(model, n_slots or _SLOTS_PER_THREAD * n_threads, n_threads)
+
+    def settle(self, qpos: Array, targets: Array, *, time_limit: float) -> Settled:
+        """Hold `targets` from rest at `qpos` until static or out of time."""
+        limit = round(time_limit / self.robot.timestep)
+        end = np.array(qpos, dtype=np.float64)
+        time = np.full(len(qpos), np.inf)
+        diverged = np.zeros(len(qpos), bool)
+
+        n_slots = self._batch.nsim
+        row = np.full(n_slots, -1)  # of the simulation in a slot; -1: the slot is free
+        steps = np.zeros(n_slots, int)
+        quiet = np.zeros(n_slots, int)  # states in a row that were quiet
+        n_started = 0
+        with _silent_warnings():
+            while True:
+                free = np.flatnonzero(row < 0)[: len(qpos) - n_started]
+                row[free] = n_started + np.arange(len(free))
+                n_started += len(free)
+                self._load(free, qpos[row[free]], targets[row[free]])
+                steps[free], quiet[free] = 0, 1  # it starts from rest
+                slots = np.flatnonzero(row >= 0)
+                if not len(slots):
+                    return Settled(end, time, diverged)
+
+                record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=slots)
+                runs = quiet_runs(is_quiet(record["qvel"], self.still), quiet[slots])
+                last = np.minimum(limit - steps[slots], _CHUNK) - 1
+                settled = runs > self._window
+                settled[np.arange(_CHUNK) > last[:, None]] = False
+                failed = self._batch.warning[slots, :, 1].any(axis=1)
+
+                found = settled.any(axis=1) & ~failed
+                last[found] = settled[found].argmax(axis=1)
+                begin = steps[slots] + last + 1 - self._window
+                steps[slots] += _CHUNK
+                quiet[slots] = runs[:, -1]
+                done = found | failed | (steps[slots] >= limit)
+
+                rows = row[slots[done]]
+                end[rows] = record["qpos"][done, last[done]]
+                time[row[slots[found]]] = begin[found] * self.robot.timestep
+                diverged[rows] = failed[done]
+                row[slots[done]] = -1
+
+    def _load(self, slots: IntArray, qpos: Array, targets: Array) -> None:
+        self._batch.reset(slots, stage=mujoco.mjtStage.mjSTAGE_NONE)
+        self._batch.bind("qpos")[slots] = qpos
+        self._batch.bind("ctrl")[slots] = targets
+
+
+def is_quiet(qvel: Array, still: StillConfig) -> BoolArray:
+    """Return which velocities, (..., nv), are those of a robot at rest."""
+    linear, angular, joints = qvel[..., :3], qvel[..., 3:6], qvel[..., 6:]
+    return (
+        ((linear**2).sum(axis=-1) < still.linear_velocity**2)
+        & ((angular**2).sum(axis=-1) < still.angular_velocity**2)
+        & (np.abs(joints) < still.joint_velocity).all(axis=-1)
+    )
+
+
+def quiet_runs(quiet: BoolArray, before: IntArray) -> IntArray:
+    """Return how many quiet states in a row end at each step.
+
+    Args:
+        quiet: (b, steps) whether a state is quiet.
+        before: (b,) quiet states in a row that led up to the first step.
+    """
+    steps = np.arange(1, quiet.shape[1] + 1)
+    last_moving = np.where(quiet, -before[:, None], steps)
+    return np.asarray(steps - np.maximum.accumulate(last_moving, axis=1))
+
+
+def _n_cpus() -> int:
+    """Return the CPUs this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def _silent_warnings() -> Iterator[None]:
+    """Keep MuJoCo from printing and logging what `Settled.diverged` reports."""
+    previous = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(previous)

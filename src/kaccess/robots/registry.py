@@ -1,0 +1,97 @@
+"""The robots that come with the package, and how to load one's own.
+
+A robot is a folder with its MJCF file; a spec names the file and what differs from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from kaccess.errors import InputError
+from kaccess.robots.robot import Robot
+
+__all__ = ["ROBOTS", "RobotSpec", "load_robot"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotSpec:
+    """One robot made from an MJCF file."""
+
+    mjcf: Path
+    """The model, ground included."""
+    drop_height: float
+    """Height of the base at the start of a drop [m]."""
+    joint_range: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Ranges of joints that differ from the file's, in the file's unit of angles."""
+
+
+_BITTLE = Path(__file__).parent / "bittle" / "bittle.xml"
+_DROP_HEIGHT = 0.35  # [m], the paper, section III-A
+
+# Joint angles at which a leg meets the body, jogged on a real Bittle, in OpenCat degrees
+# (NiranjanJ2/bittle-rl). The +-125 ends are Petoi's recommended range, not contact.
+_MEASURED_RANGE = {
+    "f_shoulder": (-125.0, 70.0),
+    "r_shoulder": (-35.0, 125.0),
+    "f_knee": (-60.0, 125.0),
+    "r_knee": (-45.0, 125.0),
+}
+
+ROBOTS: Mapping[str, RobotSpec] = {
+    "bittle": RobotSpec(mjcf=_BITTLE, drop_height=_DROP_HEIGHT),
+    "bittle-real": RobotSpec(
+        mjcf=_BITTLE,
+        drop_height=_DROP_HEIGHT,
+        joint_range={
+            f"{side}{joint}": limits
+            for side in "lr"
+            for joint, limits in _MEASURED_RANGE.items()
+        },
+    ),
+}
+
+
+def load_robot(name: str | Path) -> Robot:
+    """Return the robot of that name, or the one in the MJCF file at that path."""
+    if str(name) in ROBOTS:
+        spec = ROBOTS[str(name)]
+        return Robot(str(name), _compile(spec), spec.drop_height)
+    path = Path(name)
+    if not path.is_file():
+        close = get_close_matches(str(name), ROBOTS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise InputError(
+            f"Unknown robot {str(name)!r}: neither an MJCF file nor one of "
+            f"{', '.join(ROBOTS)}.{hint}"
+        )
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path} is not an MJCF model: {reason}") from error
+    return Robot(str(path.resolve()), model, _reach(model))
+
+
+def _compile(spec: RobotSpec) -> mujoco.MjModel:
+    mjcf = mujoco.MjSpec.from_file(str(spec.mjcf))
+    for joint, limits in spec.joint_range.items():
+        mjcf.joint(joint).range = limits
+    return mjcf.compile()
+
+
+def _reach(model: mujoco.MjModel) -> float:
+    """Return a distance from the base that no part of the robot can exceed [m].
+
+    From the base to a geom, every link adds at most its length.
+    """
+    length = np.zeros(model.nbody)
+    for body in range(2, model.nbody):  # parents come first; body 1 is the base
+        link = np.linalg.norm(model.body_pos[body])
+        length[body] = length[model.body_parentid[body]] + link
+    geoms = np.flatnonzero(model.geom_bodyid)
+    offset = np.linalg.norm(model.geom_pos[geoms], axis=1) + model.geom_rbound[geoms]
+    return float(np.max(length[model.geom_bodyid[geoms]] + offset, initial=0.0))

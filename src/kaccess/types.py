@@ -1,0 +1,16 @@
+"""Names for the arrays that modules pass to one another."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "BoolArray", "IntArray", "Progress"]
+
+Array = NDArray[np.floating[Any]]
+IntArray = NDArray[np.integer[Any]]
+BoolArray = NDArray[np.bool_]
+
+Progress = Callable[[int, int], None]
+"""Called with (units done, units in all) as work goes on."""
