@@ -1,0 +1,60 @@
+"""Find good starting states for teaching a legged robot to move.
+
+Sample a robot's static poses, measure how fast it gets from each to each other, and
+choose the states from which learning starts. `kaccess.pipeline` is the whole flow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kaccess.access import accessibility, estimate_times
+    from kaccess.config import AccessConfig, SampleConfig, StillConfig
+    from kaccess.engines import make_engine
+    from kaccess.errors import InputError
+    from kaccess.poses import Poses, sample_poses
+    from kaccess.robots import Robot, load_robot
+    from kaccess.study import Study
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AccessConfig",
+    "InputError",
+    "Poses",
+    "Robot",
+    "SampleConfig",
+    "StillConfig",
+    "Study",
+    "accessibility",
+    "estimate_times",
+    "load_robot",
+    "make_engine",
+    "sample_poses",
+]
+
+# Names are imported when first used, so that `kaccess --help` need not load MuJoCo.
+_HOME = {
+    "AccessConfig": "config",
+    "InputError": "errors",
+    "Poses": "poses",
+    "Robot": "robots",
+    "SampleConfig": "config",
+    "StillConfig": "config",
+    "Study": "study",
+    "accessibility": "access",
+    "estimate_times": "access",
+    "load_robot": "robots",
+    "make_engine": "engines",
+    "sample_poses": "poses",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'kaccess' has no attribute {name!r}")
+    return getattr(import_module(f"kaccess.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

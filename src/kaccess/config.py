@@ -1,4 +1,4 @@
-"""Every setting of every stage. Standard library only, so `kaccess --help` stays fast."""
+"""Every setting of every stage. Standard library only: `kaccess --help` stays fast."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -3,5 +3,8 @@
 __all__ = ["InputError"]
 
 
-class InputError(ValueError):
-    """A robot, a setting or a folder that cannot work; the message says what to do."""
+class InputError(Exception):
+    """A robot, a setting or a folder that cannot work; the message says what to do.
+
+    Not a `ValueError`, which the command-line parser would take for its own.
+    """

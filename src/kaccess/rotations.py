@@ -33,4 +33,4 @@ def quat_from_roll_pitch(roll: Array, pitch: Array) -> Array:
 
 def mirror_quat(quat: Array) -> Array:
     """Return the orientations reflected left to right, in the plane y = 0, (n, 4)."""
-    return quat * np.array([1.0, -1.0, 1.0, -1.0])
+    return np.asarray(quat * [1.0, -1.0, 1.0, -1.0])

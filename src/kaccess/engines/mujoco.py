@@ -2,9 +2,9 @@
 
 Simulations share the slots of one `mujoco.batch.Batch`. All slots advance by a chunk of
 steps in one native call; those that are done leave, waiting ones take their place, and
-so every thread stays busy whatever the simulations' lengths. A result depends neither on
-the chunk nor on the company: when a simulation is done is decided step by step from its
-record, and the steps it made beyond that are thrown away.
+so every thread stays busy whatever the simulations' lengths. A result depends neither
+on the chunk nor on the company: when a simulation is done is decided step by step from
+its record, and the steps it made beyond that are thrown away.
 """
 
 import os
@@ -105,11 +105,12 @@ class MujocoEngine:
 def is_quiet(qvel: Array, still: StillConfig) -> BoolArray:
     """Return which velocities, (..., nv), are those of a robot at rest."""
     linear, angular, joints = qvel[..., :3], qvel[..., 3:6], qvel[..., 6:]
-    return (
-        ((linear**2).sum(axis=-1) < still.linear_velocity**2)
-        & ((angular**2).sum(axis=-1) < still.angular_velocity**2)
-        & (np.abs(joints) < still.joint_velocity).all(axis=-1)
-    )
+    with np.errstate(over="ignore"):  # on its way to breaking down, it is not at rest
+        return np.asarray(
+            ((linear**2).sum(axis=-1) < still.linear_velocity**2)
+            & ((angular**2).sum(axis=-1) < still.angular_velocity**2)
+            & (np.abs(joints) < still.joint_velocity).all(axis=-1)
+        )
 
 
 def quiet_runs(quiet: BoolArray, before: IntArray) -> IntArray:

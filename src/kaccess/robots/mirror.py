@@ -49,7 +49,7 @@ class Mirror:
 
 
 def find_mirror(robot: Robot) -> Mirror:
-    """Return the mirror of a robot, or raise `InputError` if it is not symmetric."""
+    """Return the mirror of a robot, or raise `InputError` if it has none."""
     if robot.model.nv != 6 + robot.model.nu:
         raise InputError(
             f"{robot.name} has joints without actuators, for which mirroring is not "
@@ -60,8 +60,8 @@ def find_mirror(robot: Robot) -> Mirror:
     if error > _TOLERANCE:
         raise InputError(
             f"{robot.name} is not its own mirror image: mirrored states accelerate "
-            f"differently (by {error:.1e} of the acceleration). Run without `mirror`, or "
-            "make masses, gains, ranges and shapes equal left and right."
+            f"differently (by {error:.1e} of the acceleration). Run without `mirror`, "
+            "or make masses, gains, ranges and shapes equal left and right."
         )
     return mirror
 
@@ -82,8 +82,8 @@ def _pair_joints(robot: Robot) -> Mirror:
     if not (match.sum(axis=1) == 1).all():
         odd = robot.joint_names[int(np.argmax(match.sum(axis=1) != 1))]
         raise InputError(
-            f"{robot.name} is not its own mirror image: joint {odd!r} has no partner on "
-            "the other side. Run without `mirror`."
+            f"{robot.name} is not its own mirror image: joint {odd!r} has no partner "
+            "on the other side. Run without `mirror`."
         )
     partner = match.argmax(axis=1)
     return Mirror(partner, np.sign(alignment[np.arange(model.nu), partner]), robot)

@@ -32,8 +32,9 @@ class RobotSpec:
 _BITTLE = Path(__file__).parent / "bittle" / "bittle.xml"
 _DROP_HEIGHT = 0.35  # [m], the paper, section III-A
 
-# Joint angles at which a leg meets the body, jogged on a real Bittle, in OpenCat degrees
-# (NiranjanJ2/bittle-rl). The +-125 ends are Petoi's recommended range, not contact.
+# Joint angles at which a leg meets the body, jogged on a real Bittle, in OpenCat
+# degrees (NiranjanJ2/bittle-rl). The +-125 ends are Petoi's recommended range, not
+# contact.
 _MEASURED_RANGE = {
     "f_shoulder": (-125.0, 70.0),
     "r_shoulder": (-35.0, 125.0),
@@ -71,7 +72,7 @@ def load_robot(name: str | Path) -> Robot:
     try:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
-        reason = str(error).splitlines()[0]
+        reason = " ".join(str(error).split())
         raise InputError(f"{path} is not an MJCF model: {reason}") from error
     return Robot(str(path.resolve()), model, _reach(model))
 

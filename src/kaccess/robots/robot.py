@@ -1,8 +1,8 @@
 """What the science needs to know of a robot, read off its compiled MuJoCo model.
 
-A robot is a model with one floating base, whose joints are driven by position actuators.
-Timestep, gains, torque limits, friction and joint ranges are the model's: every stage
-reads them here and cannot drift apart from the others.
+A robot is a model with one floating base, whose joints are driven by position
+actuators. Timestep, gains, torque limits, friction and joint ranges are the model's:
+every stage reads them here and cannot drift apart from the others.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Robot:
     Args:
         name: Its name in the registry, or the path of its MJCF file.
         model: The compiled model, ground included.
-        drop_height: Height of the base from which it can be dropped in any attitude [m].
+        drop_height: Height of the base at which any attitude clears the ground [m].
     """
 
     name: str
@@ -72,7 +72,7 @@ class Robot:
 
     @cached_property
     def standing(self) -> Array:
-        """State in which it stands, (nq,): the keyframe of that name, or the zero pose."""
+        """State in which it stands, (nq,): the keyframe of that name, or qpos0."""
         names = [self.model.key(key).name for key in range(self.model.nkey)]
         for name in _STANDING_KEYS:
             if name in names:
@@ -85,7 +85,7 @@ class Robot:
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """Names of what can touch the ground: a geom's, or its body's if it has none."""
+        """Names of what can touch the ground: a geom's, or else its body's."""
         return tuple(dict.fromkeys(self._part_of_geom[self._is_robot_geom]))
 
     @cached_property
@@ -145,7 +145,7 @@ def _check_floating_base(robot: Robot) -> None:
         found = f"{len(free)} free joints" if len(free) != 1 else "it further down"
         raise InputError(
             f"{robot.name} must have one free joint, the first of its joints (its "
-            f"floating base), but has {found}. Add <freejoint/> to the robot's root body."
+            f"floating base), but has {found}. Add <freejoint/> to its root body."
         )
 
 
@@ -178,5 +178,5 @@ def _check_ground(robot: Robot) -> None:
     if not (is_ground & collides).any():
         raise InputError(
             f"{robot.name} has no ground to lie on. Add <geom type='plane' "
-            "size='0 0 .05'/> to its worldbody, or give the scene file that includes it."
+            "size='0 0 .05'/> to its worldbody, or give a scene file that includes it."
         )

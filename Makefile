@@ -1,0 +1,37 @@
+# `make run` and `make test` need nothing but Python >= 3.11 with venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip
+
+.PHONY: run test lint wheel-test figures clean
+
+run: .venv/installed  ## The whole flow, small, on Bittle: minutes on two cores
+	$(BIN)/kaccess run bittle runs/quick --preset quick
+
+test: lint  ## Lint, then run the tests
+	$(BIN)/pytest
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+wheel-test: .venv/installed  ## Build the wheel and try it in an environment of its own
+	rm -rf dist .venv/wheel
+	$(PIP) wheel -q --no-deps -w dist .
+	$(PYTHON) -m venv .venv/wheel
+	PIP_CONSTRAINT=constraints.txt .venv/wheel/bin/pip install -q --disable-pip-version-check dist/*.whl
+	cd dist && ../.venv/wheel/bin/kaccess run bittle study --preset tiny
+
+figures: .venv/installed  ## The pictures in docs/
+	$(BIN)/python docs/make_figures.py
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "kaccess needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(PIP) install -q -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv dist build

@@ -1,0 +1,31 @@
+"""Accessibility: how fast a robot gets from each static pose to each other."""
+
+from kaccess.access.estimate import (
+    FLOOR,
+    Outcome,
+    Transitions,
+    accessibility,
+    estimate_pairs,
+    estimate_rows,
+    estimate_times,
+    estimate_to_standing,
+    split_rows,
+)
+from kaccess.access.graph import Connectivity, connectivity
+from kaccess.access.symmetry import MirrorCheck, check_mirror
+
+__all__ = [
+    "FLOOR",
+    "Connectivity",
+    "MirrorCheck",
+    "Outcome",
+    "Transitions",
+    "accessibility",
+    "check_mirror",
+    "connectivity",
+    "estimate_pairs",
+    "estimate_rows",
+    "estimate_times",
+    "estimate_to_standing",
+    "split_rows",
+]

@@ -1,0 +1,201 @@
+"""Transition times: from each pose at rest, command the joints of each other pose.
+
+`times[i, j]` is the time in seconds from pose i to pose j: 0 on the diagonal, inf where
+j was not reached. Work is split into tiles, each a few whole rows; what a tile holds
+does not depend on the split.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kaccess.config import AccessConfig
+from kaccess.engines import Engine, make_engine
+from kaccess.poses import Poses
+from kaccess.robots import Robot
+from kaccess.rotations import gravity_in_body
+from kaccess.types import Array, BoolArray, IntArray, Progress
+
+__all__ = [
+    "FLOOR",
+    "Outcome",
+    "Transitions",
+    "accessibility",
+    "estimate_pairs",
+    "estimate_rows",
+    "estimate_times",
+    "estimate_to_standing",
+    "split_rows",
+]
+
+Number = TypeVar("Number", bound=np.number[Any])
+
+FLOOR = 1e-8  # accessibility of what was not reached: the paper, section III-B
+_TILE_PAIRS = 2048  # a few seconds of work on two cores
+
+
+class Outcome(IntEnum):
+    """How a transition ended."""
+
+    PENDING = 0
+    REACHED = 1
+    ELSEWHERE = 2
+    RESTLESS = 3
+    DIVERGED = 4
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Times and outcomes of transitions.
+
+    Args:
+        times: Seconds until at rest in the goal pose, float32; inf if not reached.
+        outcomes: `Outcome` of each, uint8.
+    """
+
+    times: Array
+    outcomes: IntArray
+
+
+def estimate_times(
+    poses: Poses,
+    config: AccessConfig | None = None,
+    *,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Array:
+    """Estimate the time from each pose to each other pose.
+
+    Args:
+        poses: n static poses of one robot.
+        config: Time limit and tolerances of the arrival test.
+        engine: Simulator; by default `mujoco` on all CPUs.
+        progress: Called with (pairs done, n * n) as work goes on.
+
+    Returns:
+        (n, n) seconds, float32; entry [i, j] is from i to j, and inf if not reached.
+    """
+    config = config or AccessConfig()
+    engine = engine or make_engine("mujoco", poses.robot)
+    n = len(poses)
+    times = np.full((n, n), np.nan, np.float32)
+    for rows in split_rows(n):
+        times[rows.start : rows.stop] = estimate_rows(
+            poses, rows, config, engine=engine
+        ).times
+        if progress:
+            progress(rows.stop * n, n * n)
+    return times
+
+
+def accessibility(times: Array) -> Array:
+    """Return `exp(-times)`, at least 1e-8, which stands for not reached; NaN stays."""
+    return np.maximum(np.exp(-times), times.dtype.type(FLOOR))
+
+
+def split_rows(n: int) -> list[range]:
+    """Split n rows of n pairs into tiles: an even number of rows each."""
+    size = max(2, _TILE_PAIRS // n // 2 * 2)
+    return [range(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def estimate_rows(
+    poses: Poses, rows: range, config: AccessConfig, *, engine: Engine
+) -> Transitions:
+    """Estimate the transitions from some poses to all, (len(rows), n) each.
+
+    With mirrored poses only even rows are simulated: the row of a mirrored pose is that
+    of its partner with the partners' columns exchanged.
+    """
+    if not poses.mirrored:
+        return _simulate_rows(poses, rows, config, engine=engine)
+    assert rows.start % 2 == 0 and len(rows) % 2 == 0  # whole mirrored pairs
+    half = _simulate_rows(poses, rows[::2], config, engine=engine)
+    return Transitions(_add_partners(half.times), _add_partners(half.outcomes))
+
+
+def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
+    """Put the row of each mirrored pose, (n,), behind that of its partner."""
+    partner = np.arange(rows.shape[1]) ^ 1
+    both = np.stack([rows, rows[:, partner]], axis=1)
+    return both.reshape(-1, rows.shape[1])
+
+
+def estimate_to_standing(
+    poses: Poses, config: AccessConfig, *, engine: Engine
+) -> Transitions:
+    """Estimate the transition from each pose to standing, (n,) each.
+
+    The goal is where the robot's standing state settles with its standing joints held.
+    """
+    robot = poses.robot
+    joints = robot.joints(robot.standing[None])
+    stand = engine.settle(robot.standing[None], joints, time_limit=config.time_limit)
+    goal = np.repeat(stand.qpos, len(poses), axis=0)
+    targets = np.repeat(joints, len(poses), axis=0)
+    return _measure(robot, poses.qpos, targets, goal, config, engine)
+
+
+def estimate_pairs(
+    poses: Poses,
+    source: IntArray,
+    goal: IntArray,
+    config: AccessConfig,
+    *,
+    engine: Engine,
+) -> Transitions:
+    """Estimate the transitions from poses `source` to poses `goal`, (b,) each."""
+    times = np.zeros(len(source), np.float32)
+    outcomes = np.full(len(source), Outcome.REACHED, np.uint8)
+    moves = source != goal  # staying takes no time
+    start, end = poses.qpos[source[moves]], poses.qpos[goal[moves]]
+    targets = poses.robot.joints(end)
+    measured = _measure(poses.robot, start, targets, end, config, engine)
+    times[moves], outcomes[moves] = measured.times, measured.outcomes
+    return Transitions(times, outcomes)
+
+
+def _simulate_rows(
+    poses: Poses, rows: range, config: AccessConfig, *, engine: Engine
+) -> Transitions:
+    n = len(poses)
+    source, goal = np.repeat(rows, n), np.tile(np.arange(n), len(rows))
+    flat = estimate_pairs(poses, source, goal, config, engine=engine)
+    return Transitions(flat.times.reshape(-1, n), flat.outcomes.reshape(-1, n))
+
+
+def _measure(
+    robot: Robot,
+    start: Array,
+    targets: Array,
+    goal: Array,
+    config: AccessConfig,
+    engine: Engine,
+) -> Transitions:
+    """Hold `targets` from `start` and tell when `goal` is reached; (b, ...) each."""
+    settled = engine.settle(start, targets, time_limit=config.time_limit)
+    close = _is_close(robot, settled.qpos, goal, config)
+    outcomes = np.select(
+        [settled.diverged, ~np.isfinite(settled.time), ~close],
+        [int(Outcome.DIVERGED), int(Outcome.RESTLESS), int(Outcome.ELSEWHERE)],
+        int(Outcome.REACHED),
+    ).astype(np.uint8)
+    times = np.where(outcomes == Outcome.REACHED, settled.time, np.inf)
+    return Transitions(times.astype(np.float32), outcomes)
+
+
+def _is_close(
+    robot: Robot, qpos: Array, goal: Array, config: AccessConfig
+) -> BoolArray:
+    """Return whether states are close to goals, (b,), from (b, nq) each."""
+    joints = robot.joints(qpos) - robot.joints(goal)
+    height = qpos[:, 2] - goal[:, 2]
+    gravity = gravity_in_body(qpos[:, 3:7]) - gravity_in_body(goal[:, 3:7])
+    return np.asarray(
+        (np.linalg.norm(joints, axis=1) < config.joint_tol)
+        & (np.abs(height) < config.height_tol)
+        & (np.linalg.norm(gravity, axis=1) < config.gravity_tol)
+    )

@@ -1,0 +1,97 @@
+"""What the command line shows while it works: bars, or plain lines off a terminal."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kaccess.types import Progress
+
+__all__ = ["progress_bar"]
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def progress_bar(label: str, unit: str) -> Iterator[Progress]:
+    """Yield a callback that shows how far work is, its rate and the time left.
+
+    Args:
+        label: What is being done.
+        unit: What is counted, in the plural.
+    """
+    if sys.stderr.isatty():
+        with _rich_bar(label, unit) as update:
+            yield update
+    else:
+        yield _PlainLines(label, unit)
+
+
+@contextmanager
+def _rich_bar(label: str, unit: str) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(f"{unit}  {{task.fields[rate]}}"),
+        TimeRemainingColumn(),
+    )
+    meter = _Meter()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(label, total=None, rate="")
+
+        def update(done: int, total: int) -> None:
+            rate = meter.rate(done)
+            text = f"{rate:,.0f}/s" if rate else ""
+            bar.update(task, completed=done, total=total, rate=text)
+
+        yield update
+
+
+class _PlainLines:
+    """One line at the start and the end, and every few seconds between."""
+
+    def __init__(self, label: str, unit: str) -> None:
+        self._label, self._unit, self._meter = label, unit, _Meter()
+        self._last = -_SECONDS_BETWEEN_LINES
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        rate = self._meter.rate(done)
+        if done < total and now - self._last < _SECONDS_BETWEEN_LINES:
+            return
+        self._last = now
+        line = f"{self._label}: {done:,} of {total:,} {self._unit}"
+        if rate:
+            left = _duration((total - done) / rate)
+            line += f", {rate:,.0f}/s" + (f", {left} left" if done < total else "")
+        print(line, file=sys.stderr, flush=True)
+
+
+class _Meter:
+    """Rate since the first call, which may find work done by an earlier run."""
+
+    def __init__(self) -> None:
+        self._start: tuple[float, int] | None = None
+
+    def rate(self, done: int) -> float:
+        now = time.monotonic()
+        if self._start is None:
+            self._start = (now, done)
+        then, before = self._start
+        return (done - before) / (now - then) if now > then else 0.0
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}"

@@ -1,0 +1,31 @@
+"""Simulators behind one primitive: `settle`."""
+
+from typing import Literal
+
+from kaccess.config import StillConfig
+from kaccess.engines.engine import Engine, Settled
+from kaccess.robots import Robot
+
+__all__ = ["Engine", "EngineName", "Settled", "make_engine"]
+
+EngineName = Literal["mujoco"]
+
+
+def make_engine(
+    name: EngineName,
+    robot: Robot,
+    still: StillConfig | None = None,
+    *,
+    n_threads: int = 0,
+) -> Engine:
+    """Return the engine of that name for a robot.
+
+    Args:
+        name: Which simulator.
+        robot: The robot to simulate.
+        still: When it counts as static.
+        n_threads: CPU threads; 0 takes them all.
+    """
+    from kaccess.engines.mujoco import MujocoEngine
+
+    return MujocoEngine(robot, still, n_threads=n_threads)

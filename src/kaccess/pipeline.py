@@ -1,0 +1,182 @@
+"""The whole flow, one function per arrow.
+
+    robot --sample--> poses --access--> times (n x n)
+
+Each stage reads a study (a folder) and adds to it; running it again goes on where it
+stopped, and does nothing where there is nothing left to do.
+"""
+
+import platform
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from kaccess import __version__
+from kaccess.access import (
+    check_mirror,
+    estimate_rows,
+    estimate_to_standing,
+    split_rows,
+)
+from kaccess.config import AccessConfig, SampleConfig, StillConfig
+from kaccess.engines import Engine, EngineName, make_engine
+from kaccess.errors import InputError
+from kaccess.poses import Poses, draw_poses
+from kaccess.report.summary import Summary, summarize
+from kaccess.robots import Robot, load_robot
+from kaccess.study import Settings, Study
+from kaccess.types import Progress
+
+__all__ = ["access", "info", "load_poses", "sample"]
+
+MakeEngine = Callable[[Robot, StillConfig], Engine]
+
+
+def sample(
+    robot_name: str,
+    path: Path,
+    config: SampleConfig,
+    *,
+    still: StillConfig | None = None,
+    engine: EngineName = "mujoco",
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> Study:
+    """Sample static poses of a robot into a new study.
+
+    Args:
+        robot_name: Name of a robot, or path of an MJCF file.
+        path: Folder of the study.
+        config: How poses are drawn.
+        still: When a robot counts as static, for all stages of the study.
+        engine: Simulator.
+        n_threads: CPU threads; 0 takes them all.
+        progress: Called with (poses kept, poses wanted).
+    """
+    robot = load_robot(robot_name)
+    still = still or StillConfig()
+    settings = {
+        **_provenance(robot),
+        "still": asdict(still),
+        "sample": asdict(config) | {"engine": engine},
+    }
+    if Study.exists(path):
+        study = Study(path)
+        study.require_same(settings)
+        return study
+    simulator = make_engine(engine, robot, still, n_threads=n_threads)
+    poses, draws = draw_poses(robot, config, engine=simulator, progress=progress)
+    arrays = {
+        name: getattr(poses, name)
+        for name in ("qpos", "gravity", "height", "roll", "pitch", "contacts")
+    }
+    return Study.create(
+        path,
+        settings | {"draws": asdict(draws), "machine": _machine()},
+        poses=arrays,
+        parts=robot.parts,
+        tile_rows=len(split_rows(len(poses))[0]),
+    )
+
+
+def access(
+    path: Path,
+    config: AccessConfig,
+    *,
+    engine: EngineName = "mujoco",
+    n_threads: int = 0,
+    only_rows: range | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """Estimate the transition times of a study's poses, tile by tile.
+
+    Args:
+        path: Folder of the study.
+        config: Time limit and tolerances of the arrival test.
+        engine: Simulator.
+        n_threads: CPU threads; 0 takes them all.
+        only_rows: Do only the tiles that begin in these rows, to split the work.
+        progress: Called with (pairs done, pairs to do).
+    """
+    study = Study(path)
+    _check_rows(only_rows, study.n_poses)
+    poses = load_poses(study)
+    study.record("access", asdict(config) | {"engine": engine})
+    still = StillConfig(**study.settings["still"])
+    simulator = make_engine(engine, poses.robot, still, n_threads=n_threads)
+
+    if np.isnan(study.to_standing).any():
+        standing = estimate_to_standing(poses, config, engine=simulator)
+        study.to_standing = standing.times
+    if poses.mirrored and "mirror_check" not in study.settings:
+        check = check_mirror(poses, config, engine=simulator)
+        study.record("mirror_check", asdict(check))
+
+    tiles = [
+        rows for rows in study.tiles() if only_rows is None or rows.start in only_rows
+    ]
+    todo = [rows for rows in tiles if not study.is_done(rows)]
+    n_pairs = study.n_poses * sum(map(len, tiles))
+    done = n_pairs - study.n_poses * sum(map(len, todo))
+    for rows in todo:
+        if progress:
+            progress(done, n_pairs)
+        tile = estimate_rows(poses, rows, config, engine=simulator)
+        study.write_rows(rows, tile.times, tile.outcomes)
+        done += study.n_poses * len(rows)
+    if progress:
+        progress(done, n_pairs)
+    return study
+
+
+def info(path: Path) -> Summary:
+    """Return what is in a study, in figures."""
+    study = Study(path)
+    return summarize(
+        study.settings,
+        contacts=study.pose_array("contacts"),
+        parts=study.parts,
+        times=study.times,
+        outcomes=study.outcomes,
+        to_standing=study.to_standing,
+    )
+
+
+def load_poses(study: Study) -> Poses:
+    """Return the poses of a study, refused if the robot or a version has changed."""
+    robot = load_robot(study.settings["robot"])
+    study.require_same(_provenance(robot))
+    return Poses(
+        robot,
+        study.pose_array("qpos"),
+        study.pose_array("contacts"),
+        mirrored=study.settings["sample"]["mirror"],
+    )
+
+
+def _provenance(robot: Robot) -> Settings:
+    """What results depend on beside the settings."""
+    return {
+        "robot": robot.name,
+        "model": robot.fingerprint,
+        "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
+    }
+
+
+def _machine() -> Settings:
+    return {
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _check_rows(only_rows: range | None, n: int) -> None:
+    if only_rows is not None and not 0 <= only_rows.start < only_rows.stop <= n:
+        raise InputError(
+            f"`only_rows` must be START:STOP within 0:{n}, the poses of the study, "
+            f"got {only_rows.start}:{only_rows.stop}."
+        )

@@ -1,0 +1,221 @@
+"""A study: one folder that holds all of one robot's poses, times, clusters and runs.
+
+`study.json` says what was computed and how; `study.zarr` holds the arrays. Every file
+has its final name only when it is whole: JSON is written beside its place and renamed,
+Zarr does the same with each chunk, and a new study is renamed into place as one folder.
+So a process may be killed at any moment.
+"""
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from kaccess.errors import InputError
+from kaccess.types import Array, BoolArray, IntArray
+
+__all__ = ["Settings", "Study"]
+
+Settings = Mapping[str, Any]
+
+_FORMAT = 1
+
+
+class Study:
+    """An existing study.
+
+    Args:
+        path: Its folder.
+
+    Attributes:
+        settings: What `study.json` holds.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.settings: dict[str, Any] = _read_settings(path)
+        self._arrays = zarr.open_group(path / "study.zarr", mode="r+")
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Return whether a study is there; raise `InputError` if something else is."""
+        if (path / "study.json").is_file():
+            return True
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise InputError(
+                f"{path} exists and is not a study (it has no study.json). "
+                "Give a new folder."
+            )
+        return False
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        settings: Settings,
+        *,
+        poses: Mapping[str, Array | BoolArray],
+        parts: tuple[str, ...],
+        tile_rows: int,
+    ) -> "Study":
+        """Write a new study, all at once.
+
+        Args:
+            path: Its folder; must not exist, or be empty.
+            settings: What `study.json` shall hold.
+            poses: Arrays of n poses by name.
+            parts: Names of the columns of `poses["contacts"]`.
+            tile_rows: Rows of the time matrix that are computed and stored together.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.part"
+        draft.mkdir()
+        try:
+            _write_json(draft / "study.json", {"format": _FORMAT, **settings})
+            _create_arrays(draft / "study.zarr", poses, parts, tile_rows)
+            draft.replace(path)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        return cls(path)
+
+    def record(self, section: str, settings: Settings) -> None:
+        """Add a section to `study.json`, or refuse if it is there with other values."""
+        if section in self.settings:
+            self.require_same({section: settings})
+            return
+        self.settings[section] = dict(settings)
+        _write_json(self.path / "study.json", self.settings)
+
+    def require_same(self, given: Settings) -> None:
+        """Raise `InputError` if the study was made with other values than `given`."""
+        stored, given = _flatten(self.settings), _flatten(given)
+        differing = [
+            f"{name} was {stored.get(name)!r} and is now {value!r}"
+            for name, value in given.items()
+            if stored.get(name) != value
+        ]
+        if differing:
+            raise InputError(
+                f"{self.path} was made differently: {'; '.join(differing)}. "
+                "Use the same, or start a new study."
+            )
+
+    def pose_array(self, name: str) -> np.ndarray:
+        """Return one of the arrays of the poses, such as `qpos`, (n, nq)."""
+        return np.asarray(self._array(f"poses/{name}")[:])
+
+    @property
+    def n_poses(self) -> int:
+        """Number of poses."""
+        return int(self._array("times").shape[0])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the columns of the poses' `contacts`."""
+        return tuple(self._array("poses/contacts").attrs["parts"])  # type: ignore[arg-type]  # JSON
+
+    @property
+    def times(self) -> Array:
+        """(n, n) seconds from pose i to j; NaN is not estimated, inf not reached."""
+        return np.asarray(self._array("times")[:])
+
+    @property
+    def outcomes(self) -> IntArray:
+        """(n, n) how each transition ended; 0 is not estimated."""
+        return np.asarray(self._array("outcomes")[:])
+
+    @property
+    def to_standing(self) -> Array:
+        """(n,) seconds from each pose to standing; NaN is not estimated."""
+        return np.asarray(self._array("to_standing")[:])
+
+    @to_standing.setter
+    def to_standing(self, times: Array) -> None:
+        self._array("to_standing")[:] = times
+
+    def tiles(self) -> list[range]:
+        """Return the rows of each tile."""
+        n, size = self.n_poses, self._array("times").chunks[0]
+        return [range(start, min(start + size, n)) for start in range(0, n, size)]
+
+    def is_done(self, rows: range) -> bool:
+        """Return whether a tile is stored."""
+        return not np.isnan(self._array("times")[rows.start : rows.stop]).any()
+
+    def write_rows(self, rows: range, times: Array, outcomes: IntArray) -> None:
+        """Store a tile. The times come last: a tile counts as done when they are in."""
+        self._array("outcomes")[rows.start : rows.stop] = outcomes
+        self._array("times")[rows.start : rows.stop] = times
+
+    def _array(self, name: str) -> "zarr.Array[Any]":
+        array = self._arrays[name]
+        assert isinstance(array, zarr.Array)
+        return array
+
+
+def _create_arrays(
+    path: Path,
+    poses: Mapping[str, Array | BoolArray],
+    parts: tuple[str, ...],
+    tile_rows: int,
+) -> None:
+    group = zarr.create_group(path)
+    pose_group = group.create_group("poses")
+    for name, values in poses.items():
+        pose_group.create_array(name, data=values)
+    pose_group["contacts"].attrs["parts"] = list(parts)
+
+    n = len(poses["qpos"])
+    tile = (tile_rows, n)
+    group.create_array(
+        "times", shape=(n, n), chunks=tile, dtype="float32", fill_value=np.nan
+    )
+    group.create_array(
+        "outcomes", shape=(n, n), chunks=tile, dtype="uint8", fill_value=0
+    )
+    group.create_array(
+        "to_standing", shape=(n,), chunks=(n,), dtype="float32", fill_value=np.nan
+    )
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads((path / "study.json").read_text())
+    except FileNotFoundError:
+        raise InputError(
+            f"{path} is not a study (it has no study.json). "
+            f"Make one with `kaccess sample ROBOT {path}`."
+        ) from None
+    except (json.JSONDecodeError, OSError) as error:
+        raise InputError(f"{path}/study.json cannot be read: {error}.") from error
+    if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
+        raise InputError(f"{path}/study.json is not of a study this version can read.")
+    return settings
+
+
+def _write_json(path: Path, content: Settings) -> None:
+    draft = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        draft.write_text(json.dumps(content, indent=2) + "\n")
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:
+    """Return nested settings as one level with dotted names."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            flat |= _flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat

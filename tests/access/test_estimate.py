@@ -1,0 +1,193 @@
+import numpy as np
+import pytest
+
+from kaccess import AccessConfig, accessibility, estimate_times
+from kaccess.access import (
+    Outcome,
+    check_mirror,
+    estimate_pairs,
+    estimate_rows,
+    estimate_to_standing,
+    split_rows,
+)
+from kaccess.access.estimate import _is_close
+from kaccess.config import SampleConfig
+from kaccess.engines import Settled
+from kaccess.poses import Poses, draw_poses
+from kaccess.rotations import gravity_in_body
+
+
+class FakeEngine:
+    """Moves the joints to their targets, in one second if there is time."""
+
+    def __init__(self, robot, *, time=1.0, diverged=False):
+        self.robot, self.time, self.diverged = robot, time, diverged
+
+    def settle(self, qpos, targets, *, time_limit):
+        end = qpos.copy()
+        end[:, self.robot.joint_adr] = targets
+        time = np.full(len(qpos), self.time if self.time <= time_limit else np.inf)
+        return Settled(end, time, np.full(len(qpos), self.diverged))
+
+
+def poses_at(robot, heights, joints):
+    qpos = np.repeat(robot.standing[None], len(heights), axis=0)
+    qpos[:, 2] = heights
+    qpos[:, robot.joint_adr] = joints
+    return Poses(robot, qpos, np.ones((len(qpos), len(robot.parts)), bool))
+
+
+def test_hand_solved_times(tiny):
+    """Poses 0 and 1 are of one height; joints always arrive, heights never change."""
+    poses = poses_at(tiny, [0.1, 0.1, 0.2], [[0, 0], [1, 1], [0, 0]])
+    times = estimate_times(poses, engine=FakeEngine(tiny))
+    inf = np.inf
+    np.testing.assert_array_equal(times, [[0, 1, inf], [1, 0, inf], [inf, inf, 0]])
+    assert times.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("engine", "outcome"),
+    [
+        ({"time": 1.0}, Outcome.REACHED),
+        ({"time": 4.0}, Outcome.RESTLESS),
+        ({"time": np.inf, "diverged": True}, Outcome.DIVERGED),
+    ],
+)
+def test_outcomes(tiny, engine, outcome):
+    poses = poses_at(tiny, [0.1, 0.1], [[0, 0], [1, 1]])
+    got = estimate_rows(
+        poses, range(2), AccessConfig(), engine=FakeEngine(tiny, **engine)
+    )
+    assert got.outcomes[0, 1] == outcome
+    assert np.isfinite(got.times[0, 1]) == (outcome == Outcome.REACHED)
+    np.testing.assert_array_equal(got.times.diagonal(), 0.0)
+    np.testing.assert_array_equal(got.outcomes.diagonal(), Outcome.REACHED)
+
+
+def test_close_means_joints_height_and_gravity(bittle):
+    config = AccessConfig()
+    goal = bittle.standing[None]
+
+    def close(change):
+        qpos = goal.copy()
+        change(qpos)
+        return bool(_is_close(bittle, qpos, goal, config)[0])
+
+    def joints(rad):
+        return lambda q: q.__setitem__((0, slice(7, 9)), q[0, 7:9] + rad / np.sqrt(2))
+
+    def height(m):
+        return lambda q: q.__setitem__((0, 2), q[0, 2] + m)
+
+    def roll(rad):
+        return lambda q: q.__setitem__(
+            (0, slice(3, 5)), [np.cos(rad / 2), np.sin(rad / 2)]
+        )
+
+    assert close(joints(0.49)) and not close(joints(0.51))
+    assert close(height(-0.0099)) and not close(height(-0.0101))
+    assert close(roll(0.099)) and not close(roll(0.101))
+
+
+def test_matches_one_pair_at_a_time(poses, engine, access_config):
+    """The matrix is what a plain double loop over pairs gives, bit for bit."""
+    times = estimate_times(poses, access_config, engine=engine)
+    robot = poses.robot
+    for i in range(3):
+        for j in range(len(poses)):
+            if i == j:
+                continue
+            end = engine.settle(
+                poses.qpos[[i]], poses.joints[[j]], time_limit=access_config.time_limit
+            )
+            gravity = gravity_in_body(end.qpos[:, 3:7]) - poses.gravity[j]
+            reached = (
+                np.isfinite(end.time[0])
+                and np.linalg.norm(robot.joints(end.qpos)[0] - poses.joints[j]) < 0.5
+                and abs(end.qpos[0, 2] - poses.height[j]) < 0.01
+                and np.linalg.norm(gravity) < 0.1
+            )
+            assert times[i, j] == np.float32(end.time[0] if reached else np.inf)
+    assert 0 < np.isfinite(times).mean() < 1
+
+
+def test_tiles_cover_each_row_once_and_change_nothing(poses, engine, access_config):
+    whole = estimate_rows(poses, range(10), access_config, engine=engine)
+    parts = [
+        estimate_rows(poses, rows, access_config, engine=engine)
+        for rows in (range(0, 4), range(4, 5), range(5, 10))
+    ]
+    np.testing.assert_array_equal(whole.times, np.concatenate([p.times for p in parts]))
+    np.testing.assert_array_equal(
+        whole.outcomes, np.concatenate([p.outcomes for p in parts])
+    )
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 999, 1000, 5000])
+def test_tiles_are_even_and_complete(n):
+    tiles = split_rows(n)
+    assert [row for rows in tiles for row in rows] == list(range(n))
+    assert all(rows.start % 2 == 0 for rows in tiles)
+    assert len(tiles[0]) * n <= max(2048, 2 * n)
+
+
+def test_progress_counts_pairs(tiny):
+    poses = poses_at(tiny, [0.1, 0.1, 0.2], [[0, 0], [1, 1], [0, 0]])
+    calls = []
+    estimate_times(
+        poses,
+        engine=FakeEngine(tiny),
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    assert calls[-1] == (9, 9)
+
+
+def test_standing_is_reached_from_standing(bittle, engine):
+    qpos = np.stack([bittle.standing, np.array(bittle.model.key("back").qpos)])
+    poses = Poses(bittle, qpos, bittle.contacts(qpos)[0])
+    got = estimate_to_standing(poses, AccessConfig(), engine=engine)
+    assert got.times[0] < 0.5
+    assert np.isinf(got.times[1])  # from the back, one move is not enough
+    assert got.outcomes.tolist() == [Outcome.REACHED, Outcome.ELSEWHERE]
+
+
+def test_accessibility_is_a_floored_exponential():
+    times = np.array([[0, 1.0], [np.inf, np.nan]], np.float32)
+    access = accessibility(times)
+    np.testing.assert_allclose(access, [[1, np.exp(-1)], [1e-8, np.nan]], rtol=1e-6)
+    assert access.dtype == np.float32
+
+
+def test_mirrored_rows_are_those_that_a_simulation_gives(bittle, engine):
+    """What follows by symmetry is what simulating it would have given."""
+    config = SampleConfig(n=12, mirror=True)
+    poses, _ = draw_poses(bittle, config, engine=engine)
+    limits = AccessConfig(time_limit=2.0)
+    derived = estimate_rows(poses, range(12), limits, engine=engine)
+    plain = Poses(bittle, poses.qpos, poses.contacts)
+    simulated = estimate_rows(plain, range(12), limits, engine=engine)
+    np.testing.assert_array_equal(derived.times[::2], simulated.times[::2])
+    agree = np.isfinite(derived.times) == np.isfinite(simulated.times)
+    assert agree.mean() >= 0.95
+    both = np.isfinite(derived.times) & np.isfinite(simulated.times)
+    difference = np.abs(derived.times[both] - simulated.times[both])
+    assert np.quantile(difference, 0.9) < 0.01
+
+
+def test_mirror_check_counts_disagreement(bittle, engine):
+    config = SampleConfig(n=12, mirror=True)
+    poses, _ = draw_poses(bittle, config, engine=engine)
+    good = check_mirror(poses, AccessConfig(), engine=engine, n_pairs=60)
+    assert good.pairs == 60
+    assert good.agreeing >= 57
+    shuffled = Poses(bittle, np.roll(poses.qpos, 1, axis=0), poses.contacts, True)
+    bad = check_mirror(shuffled, AccessConfig(), engine=engine, n_pairs=60)
+    assert bad.agreeing < good.agreeing
+
+
+def test_pairs_may_be_given_in_any_order(poses, engine, access_config):
+    source, goal = np.array([4, 2, 2]), np.array([1, 2, 7])
+    some = estimate_pairs(poses, source, goal, access_config, engine=engine)
+    rows = estimate_rows(poses, range(10), access_config, engine=engine)
+    np.testing.assert_array_equal(some.times, rows.times[source, goal])

@@ -1,0 +1,45 @@
+import numpy as np
+
+from kaccess.access import connectivity
+
+X = np.inf
+# 0 <-> 1 -> 2, 3 -> 2, and 4 apart; only 2 stands up by itself.
+TIMES = np.array(
+    [
+        [0, 1, X, X, X],
+        [1, 0, 1, X, X],
+        [X, X, 0, X, X],
+        [X, X, 1, 0, X],
+        [X, X, X, X, 0],
+    ]
+)
+
+
+def test_hand_solved_graph():
+    graph = connectivity(TIMES, np.array([X, X, 0.5, X, X]))
+    assert (graph.n_weak, graph.n_strong, graph.largest_strong) == (2, 4, 2)
+    assert graph.unreached.tolist() == [3, 4]
+    assert graph.dead_ends.tolist() == [2, 4]
+    assert graph.stuck.tolist() == [4]
+
+
+def test_direction_matters():
+    graph = connectivity(TIMES, np.array([0.5, X, X, X, X]))
+    assert graph.stuck.tolist() == [2, 3, 4]
+
+
+def test_nobody_stands():
+    assert connectivity(TIMES, np.full(5, X)).stuck.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_staying_is_no_move():
+    graph = connectivity(np.where(np.eye(3), 0.0, X), np.zeros(3))
+    assert graph.n_strong == graph.n_weak == 3
+    assert graph.dead_ends.tolist() == [0, 1, 2]
+    assert graph.stuck.tolist() == []
+
+
+def test_input_is_left_alone():
+    before = TIMES.copy()
+    connectivity(TIMES, np.zeros(5))
+    np.testing.assert_array_equal(TIMES, before)

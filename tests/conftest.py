@@ -1,0 +1,49 @@
+"""Robots, poses and studies that many tests share."""
+
+from pathlib import Path
+
+import pytest
+
+from kaccess import AccessConfig, load_robot, make_engine, pipeline, sample_poses
+from kaccess.config import SampleConfig
+from kaccess.robots import ROBOTS
+
+TINY = Path(__file__).parent / "tiny.xml"
+
+
+@pytest.fixture(scope="session")
+def bittle():
+    return load_robot("bittle")
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    return load_robot(TINY)
+
+
+@pytest.fixture(scope="session", params=[*ROBOTS, str(TINY)])
+def any_robot(request):
+    return load_robot(request.param)
+
+
+@pytest.fixture(scope="session")
+def engine(bittle):
+    return make_engine("mujoco", bittle)
+
+
+@pytest.fixture(scope="session")
+def poses(bittle, engine):
+    return sample_poses(bittle, 10, seed=3, engine=engine)
+
+
+@pytest.fixture
+def tiny_study(tmp_path):
+    """A study of 24 poses of the tiny robot, with no times yet, in several tiles."""
+    path = tmp_path / "study"
+    pipeline.sample(str(TINY), path, SampleConfig(n=24))
+    return path
+
+
+@pytest.fixture
+def access_config():
+    return AccessConfig(time_limit=1.0)

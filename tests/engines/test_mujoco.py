@@ -1,0 +1,158 @@
+"""The `mujoco` engine against a plain loop, and its independence of how it is run."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from kaccess import StillConfig, make_engine
+from kaccess.engines.mujoco import MujocoEngine, is_quiet, quiet_runs
+from kaccess.robots import Robot
+
+STILL = StillConfig()
+
+
+def plain_settle(robot, qpos, targets, *, time_limit):
+    """Settle one robot with `mj_step`, one state at a time."""
+    model, data = robot.model, mujoco.MjData(robot.model)
+    data.qpos[:], data.ctrl[:] = qpos, targets
+    window, quiet = round(STILL.window / robot.timestep), 1
+    for step in range(1, round(time_limit / robot.timestep) + 1):
+        mujoco.mj_step(model, data)
+        v = data.qvel
+        still = (
+            np.sqrt(v[:3] @ v[:3]) < STILL.linear_velocity
+            and np.sqrt(v[3:6] @ v[3:6]) < STILL.angular_velocity
+            and max(abs(v[6:])) < STILL.joint_velocity
+        )
+        quiet = quiet + 1 if still else 0
+        if quiet > window:
+            return data.qpos.copy(), (step - window) * robot.timestep
+    return data.qpos.copy(), np.inf
+
+
+def random_drops(robot, n, seed=0):
+    rng = np.random.default_rng(seed)
+    qpos = np.repeat(robot.standing[None], n, axis=0)
+    qpos[:, 2] = robot.drop_height
+    quat = rng.normal(size=(n, 4))
+    qpos[:, 3:7] = quat / np.linalg.norm(quat, axis=1, keepdims=True)
+    return qpos, rng.uniform(*robot.joint_range.T, (n, robot.model.nu))
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.qpos, other.qpos)
+    np.testing.assert_array_equal(one.time, other.time)
+    np.testing.assert_array_equal(one.diverged, other.diverged)
+
+
+@pytest.mark.parametrize("time_limit", [0.9, 1.5])
+def test_equals_a_plain_loop_bit_for_bit(any_robot, time_limit):
+    qpos, targets = random_drops(any_robot, 12)
+    got = make_engine("mujoco", any_robot).settle(qpos, targets, time_limit=time_limit)
+    for row in range(len(qpos)):
+        end, time = plain_settle(
+            any_robot, qpos[row], targets[row], time_limit=time_limit
+        )
+        np.testing.assert_array_equal(got.qpos[row], end)
+        assert got.time[row] == time
+    assert not got.diverged.any()
+    if any_robot.name == "bittle":  # both ways out are taken
+        assert 0 < np.isfinite(got.time).sum() < len(qpos)
+
+
+@pytest.mark.parametrize(("n_threads", "n_slots"), [(1, 1), (1, 7), (2, 3), (3, 64)])
+def test_threads_and_slots_change_nothing(bittle, engine, n_threads, n_slots):
+    qpos, targets = random_drops(bittle, 20)
+    expected = engine.settle(qpos, targets, time_limit=1.2)
+    other = MujocoEngine(bittle, n_threads=n_threads, n_slots=n_slots)
+    assert_same(other.settle(qpos, targets, time_limit=1.2), expected)
+
+
+def test_order_and_company_change_nothing(bittle, engine):
+    qpos, targets = random_drops(bittle, 20)
+    together = engine.settle(qpos, targets, time_limit=1.2)
+    shuffled = np.random.default_rng(1).permutation(20)[:13]
+    some = engine.settle(qpos[shuffled], targets[shuffled], time_limit=1.2)
+    np.testing.assert_array_equal(some.qpos, together.qpos[shuffled])
+    np.testing.assert_array_equal(some.time, together.time[shuffled])
+
+
+def test_a_pose_at_rest_stays_with_time_zero(bittle, engine):
+    rest = engine.settle(
+        bittle.model.key("left").qpos[None],
+        bittle.model.key("left").ctrl[None],
+        time_limit=2.0,
+    )
+    again = engine.settle(
+        rest.qpos, bittle.model.key("left").ctrl[None], time_limit=2.0
+    )
+    assert again.time == [0.0]
+    np.testing.assert_allclose(again.qpos, rest.qpos, atol=1e-4)
+
+
+def test_out_of_time_is_never_at_rest(bittle, engine):
+    qpos, targets = random_drops(bittle, 3)
+    settled = engine.settle(qpos, targets, time_limit=0.05)
+    assert np.isinf(settled.time).all()
+    assert not settled.diverged.any()
+
+
+def test_nothing_to_do_gives_nothing(bittle, engine):
+    qpos, targets = random_drops(bittle, 3)
+    settled = engine.settle(qpos[:0], targets[:0], time_limit=1.0)
+    assert settled.qpos.shape == (0, bittle.model.nq)
+    assert settled.time.shape == settled.diverged.shape == (0,)
+
+
+def test_input_is_left_alone(bittle, engine):
+    qpos, targets = random_drops(bittle, 3)
+    before = qpos.copy(), targets.copy()
+    engine.settle(qpos, targets, time_limit=0.3)
+    np.testing.assert_array_equal(qpos, before[0])
+    np.testing.assert_array_equal(targets, before[1])
+
+
+def test_a_simulation_that_breaks_down_is_reported_and_harms_no_other(
+    tiny, tmp_path, monkeypatch, capfd
+):
+    monkeypatch.chdir(tmp_path)
+    qpos, targets = random_drops(tiny, 4)
+    engine = MujocoEngine(tiny, n_slots=2)
+    whole = engine.settle(qpos, targets, time_limit=1.0)
+    qpos[1, 7] = 1e11  # more than MuJoCo takes for a joint position
+    broken = engine.settle(qpos, targets, time_limit=1.0)
+    np.testing.assert_array_equal(broken.diverged, [False, True, False, False])
+    assert np.isinf(broken.time[1])
+    others = [0, 2, 3]
+    np.testing.assert_array_equal(broken.qpos[others], whole.qpos[others])
+    np.testing.assert_array_equal(broken.time[others], whole.time[others])
+    assert capfd.readouterr().err == ""
+    assert list(tmp_path.iterdir()) == []  # no log file either
+
+
+def test_a_robot_that_blows_up_has_diverged(tiny):
+    model = tiny.model.__copy__()
+    model.dof_damping[6] = -1e4
+    robot = Robot("unstable", model, tiny.drop_height)
+    qpos, targets = random_drops(robot, 3)
+    settled = MujocoEngine(robot).settle(qpos, targets, time_limit=0.5)
+    assert settled.diverged.all() and np.isinf(settled.time).all()
+
+
+def test_quiet_needs_every_velocity_to_be_small():
+    limits = STILL.linear_velocity, STILL.angular_velocity, STILL.joint_velocity
+    for index, limit in zip((1, 4, 7), limits, strict=True):
+        qvel = np.zeros(8)
+        qvel[index] = -0.99 * limit
+        assert is_quiet(qvel, STILL)
+        qvel[index] = -1.01 * limit
+        assert not is_quiet(qvel, STILL)
+    assert not is_quiet(np.full(8, np.nan), STILL)
+
+
+def test_quiet_runs_go_on_across_chunks():
+    quiet = np.array([[1, 1, 0, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], bool)
+    runs = quiet_runs(quiet, np.array([3, 4, 9]))
+    np.testing.assert_array_equal(
+        runs, [[4, 5, 0, 1, 2], [5, 6, 7, 8, 9], [0, 0, 0, 0, 1]]
+    )

@@ -1,0 +1,111 @@
+"""Every robot passes one contract; what cannot work is explained."""
+
+import numpy as np
+import pytest
+
+from kaccess import InputError, load_robot
+
+TEMPLATE = """
+<mujoco>
+  <worldbody>{ground}
+    <body pos="0 0 1">{base}
+      <geom size=".1" mass="1"/>
+      <body><joint name="hinge" axis="0 1 0"/><geom size=".05" pos=".2 0 0"/></body>
+    </body>
+  </worldbody>
+  <actuator>{actuator}</actuator>
+</mujoco>
+"""
+GROUND = "<geom type='plane' size='0 0 1'/>"
+SERVO = "<position joint='hinge' kp='10'/>"
+
+
+def write(tmp_path, *, ground=GROUND, base="<freejoint/>", actuator=SERVO):
+    path = tmp_path / "robot.xml"
+    path.write_text(TEMPLATE.format(ground=ground, base=base, actuator=actuator))
+    return path
+
+
+def test_contract(any_robot):
+    model = any_robot.model
+    assert any_robot.joint_range.shape == (model.nu, 2)
+    assert (any_robot.joint_range[:, 0] < any_robot.joint_range[:, 1]).all()
+    assert any_robot.standing.shape == (model.nq,)
+    joints = any_robot.joints(any_robot.standing[None])
+    assert joints.shape == (1, model.nu)
+    low, high = any_robot.joint_range.T
+    assert ((low <= joints) & (joints <= high)).all()
+    assert any_robot.parts
+    # From its drop height, no attitude of the standing joints touches the ground.
+    qpos = np.repeat(any_robot.standing[None], 200, axis=0)
+    qpos[:, 2] = any_robot.drop_height
+    quat = np.random.default_rng(0).normal(size=(200, 4))
+    qpos[:, 3:7] = quat / np.linalg.norm(quat, axis=1, keepdims=True)
+    assert not any_robot.contacts(qpos)[0].any()
+
+
+def test_contacts_tell_ground_from_itself(bittle):
+    belly = np.array(bittle.model.key("belly").qpos)
+    tangled = belly.copy()
+    tangled[2] = 1.0
+    tangled[7:9] = np.radians([150, -60])  # the foot inside the chassis
+    ground, itself = bittle.contacts(np.stack([belly, tangled]))
+    np.testing.assert_array_equal(itself, [False, True])
+    assert np.array(bittle.parts)[ground[0]].tolist() == ["battery"]
+    assert not ground[1].any()
+
+
+def test_unnamed_geoms_are_known_by_their_body(tiny):
+    assert tiny.parts == ("base", "left", "right")
+
+
+def test_looks_do_not_change_the_fingerprint_but_physics_does(bittle):
+    def changed(field):
+        model = bittle.model.__copy__()
+        getattr(model, field)[...] *= 0.5
+        return type(bittle)("changed", model, bittle.drop_height).fingerprint
+
+    assert changed("geom_rgba") == bittle.fingerprint
+    assert changed("geom_friction") != bittle.fingerprint
+    assert changed("body_mass") != bittle.fingerprint
+
+
+def test_fingerprint_knows_the_timestep(bittle):
+    model = bittle.model.__copy__()
+    model.opt.timestep = 0.002
+    other = type(bittle)("changed", model, bittle.drop_height)
+    assert other.fingerprint != bittle.fingerprint
+
+
+def test_an_mjcf_file_is_a_robot(tmp_path):
+    robot = load_robot(write(tmp_path))
+    assert robot.joint_names == ("hinge",)
+    np.testing.assert_allclose(robot.joint_range, [[-np.pi, np.pi]])
+    assert robot.drop_height == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"base": ""}, r"must have one free joint.*but has 0 free joints"),
+        ({"actuator": ""}, "has no position actuators"),
+        ({"actuator": "<motor joint='hinge'/>"}, "position actuators only, but 1 of 1"),
+        ({"ground": ""}, "has no ground"),
+        ({"ground": "<nonsense/>"}, r"robot.xml is not an MJCF model: .*nonsense"),
+    ],
+)
+def test_a_model_that_cannot_work_is_explained(tmp_path, change, message):
+    with pytest.raises(InputError, match=message):
+        load_robot(write(tmp_path, **change))
+
+
+def test_a_file_that_is_no_xml_is_explained(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text("hello")
+    with pytest.raises(InputError, match="is not an MJCF model"):
+        load_robot(path)
+
+
+def test_an_unknown_robot_lists_those_known():
+    with pytest.raises(InputError, match=r"one of bittle, bittle-real. Did you mean"):
+        load_robot("bitle")

@@ -1,0 +1,67 @@
+"""A module imports only from layers below its own."""
+
+import ast
+from pathlib import Path
+
+import kaccess
+
+ROOT = Path(kaccess.__file__).parent
+LAYERS = [
+    {"errors", "types"},
+    {"config", "rotations", "study"},
+    {"robots", "cluster", "starts", "stats"},
+    {"engines"},
+    {"poses", "train"},
+    {"access"},
+    {"envs"},
+    {"evaluate"},
+    {"report"},
+    {"pipeline"},
+    {"console", "cli", "__main__"},
+]
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+# Third-party packages that only one part may know.
+ONLY_IN = {"torch": {"train"}, "matplotlib": {"report"}, "tyro": {"cli"}}
+
+
+def part_of(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules():
+    return [path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py"]
+
+
+def test_every_module_has_a_layer():
+    assert {part_of(path) for path in modules()} <= LEVEL.keys()
+
+
+def test_imports_go_down():
+    wrong = []
+    for path in modules():
+        part = part_of(path)
+        for name in imports(path):
+            package, _, rest = name.partition(".")
+            other = rest.split(".")[0]
+            if package != "kaccess" or other not in LEVEL or other == part:
+                continue
+            same_command = LEVEL[other] == LEVEL[part] == LEVEL["cli"]
+            if LEVEL[other] >= LEVEL[part] and not same_command:
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert wrong == []
+
+
+def test_third_party_packages_stay_where_they_belong():
+    for path in modules():
+        for name in imports(path):
+            package = name.split(".")[0]
+            assert part_of(path) in ONLY_IN.get(package, {part_of(path)}), path

@@ -1,0 +1,206 @@
+"""Stages on a study: resumed, interrupted, killed, split, refused."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import kaccess
+from kaccess import AccessConfig, InputError, Study, estimate_times, pipeline
+from kaccess.config import SampleConfig, StillConfig
+from kaccess.engines.mujoco import MujocoEngine
+
+from .conftest import TINY
+
+TILE = 64  # pairs; many small tiles make interruptions bite
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    monkeypatch.setattr("kaccess.access.estimate._TILE_PAIRS", TILE)
+
+
+@pytest.fixture
+def expected(tiny_study):
+    return estimate_times(pipeline.load_poses(Study(tiny_study)))
+
+
+def test_access_fills_the_matrix(tiny_study, expected):
+    study = pipeline.access(tiny_study, AccessConfig())
+    assert len(study.tiles()) > 5
+    np.testing.assert_array_equal(study.times, expected)
+    assert not np.isnan(study.to_standing).any()
+    assert set(np.unique(study.outcomes)) <= {1, 2, 3, 4}
+
+
+def test_interrupted_and_resumed_gives_the_same(tiny_study, expected, monkeypatch):
+    """Ctrl-C in the middle of the third tile; the first two are not run again."""
+    settle, calls = MujocoEngine.settle, []
+
+    def interrupted(self, *args, **kwargs):
+        calls.append(len(args[0]))
+        if len(calls) == 5:  # standing twice, then tiles
+            raise KeyboardInterrupt
+        return settle(self, *args, **kwargs)
+
+    monkeypatch.setattr(MujocoEngine, "settle", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.access(tiny_study, AccessConfig())
+    study = Study(tiny_study)
+    done = [study.is_done(rows) for rows in study.tiles()]
+    assert done == [True, True] + [False] * (len(done) - 2)
+
+    pipeline.access(tiny_study, AccessConfig())
+    assert len(calls) == 5 + len(done) - 2
+    np.testing.assert_array_equal(Study(tiny_study).times, expected)
+    pipeline.access(tiny_study, AccessConfig())
+    assert len(calls) == 5 + len(done) - 2  # nothing left to do
+
+
+def test_killed_at_any_moment_loses_one_tile_at_most(tiny_study, expected):
+    """SIGKILL, again and again, while tiles are computed and written."""
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from kaccess import pipeline, AccessConfig\n"
+        "pipeline.access(Path(sys.argv[1]), AccessConfig(), n_threads=1,\n"
+        "                progress=lambda done, total: print(done, flush=True))\n"
+    )
+    reported = 0
+    for kill in range(4):
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(tiny_study)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2 + kill % 2):
+            line = process.stdout.readline()
+            reported = int(line) if line else reported
+        time.sleep(0.01 * kill)
+        process.send_signal(signal.SIGKILL)
+        rest = process.stdout.read().split()
+        process.wait()
+        process.stdout.close()
+        reported = int(rest[-1]) if rest else reported
+        times = Study(tiny_study).times
+        stored = ~np.isnan(times)
+        np.testing.assert_array_equal(times[stored], expected[stored])
+        assert stored.sum() >= reported
+    pipeline.access(tiny_study, AccessConfig())
+    np.testing.assert_array_equal(Study(tiny_study).times, expected)
+
+
+def test_work_can_be_split_by_rows(tiny_study, expected):
+    """Any partition of the rows covers every tile once, aligned or not."""
+    for start, stop in ((0, 5), (5, 6), (6, 24)):
+        pipeline.access(tiny_study, AccessConfig(), only_rows=range(start, stop))
+    np.testing.assert_array_equal(Study(tiny_study).times, expected)
+
+
+def test_a_share_of_the_rows_is_just_that(tiny_study):
+    calls = []
+    pipeline.access(
+        tiny_study,
+        AccessConfig(),
+        only_rows=range(4, 10),
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    done = ~np.isnan(Study(tiny_study).times).any(axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(done), np.arange(4, 10))
+    assert calls[0] == (0, 6 * 24) and calls[-1] == (6 * 24, 6 * 24)
+
+
+@pytest.mark.parametrize("rows", [range(0, 25), range(5, 5), range(-1, 3)])
+def test_rows_that_are_not_there_are_refused(tiny_study, rows):
+    with pytest.raises(InputError, match=r"`only_rows` must be .* within 0:24"):
+        pipeline.access(tiny_study, AccessConfig(), only_rows=rows)
+
+
+def test_a_full_disk_leaves_what_was_stored(tiny_study, expected, monkeypatch):
+    write, writes = Study.write_rows, []
+
+    def full(self, *args):
+        writes.append(args)
+        if len(writes) == 3:
+            raise OSError(28, "No space left on device")
+        write(self, *args)
+
+    monkeypatch.setattr(Study, "write_rows", full)
+    with pytest.raises(OSError, match="No space left"):
+        pipeline.access(tiny_study, AccessConfig())
+    times = Study(tiny_study).times
+    stored = ~np.isnan(times)
+    assert stored.any() and not stored.all()
+    np.testing.assert_array_equal(times[stored], expected[stored])
+
+
+def test_sampling_again_changes_nothing(tiny_study):
+    before = (tiny_study / "study.json").stat().st_mtime_ns
+    pipeline.sample(str(TINY), tiny_study, SampleConfig(n=24))
+    assert (tiny_study / "study.json").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("config", "still", "message"),
+    [
+        (SampleConfig(n=30), StillConfig(), r"sample.n was 24 and is now 30"),
+        (SampleConfig(n=24, seed=1), StillConfig(), r"sample.seed was 0 and is now 1"),
+        (
+            SampleConfig(n=24),
+            StillConfig(window=0.2),
+            r"still.window was 0.1 and is now 0.2",
+        ),
+    ],
+)
+def test_other_sampling_settings_are_refused(tiny_study, config, still, message):
+    with pytest.raises(InputError, match=message):
+        pipeline.sample(str(TINY), tiny_study, config, still=still)
+
+
+def test_other_access_settings_are_refused(tiny_study):
+    pipeline.access(tiny_study, AccessConfig(), only_rows=range(0, 2))
+    with pytest.raises(InputError, match=r"access.joint_tol was 0.5 and is now 0.4"):
+        pipeline.access(tiny_study, AccessConfig(joint_tol=0.4))
+
+
+def test_another_version_is_refused(tiny_study, monkeypatch):
+    monkeypatch.setattr(pipeline, "__version__", "9.9.9")
+    message = rf"versions.kaccess was '{kaccess.__version__}' and is now '9.9.9'"
+    with pytest.raises(InputError, match=message):
+        pipeline.access(tiny_study, AccessConfig())
+    pipeline.info(tiny_study)  # reading is fine
+
+
+def test_another_model_is_refused(tmp_path):
+    mjcf = tmp_path / "robot.xml"
+    mjcf.write_text(TINY.read_text())
+    pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=4))
+    mjcf.write_text(TINY.read_text().replace('mass="0.5"', 'mass="0.6"'))
+    with pytest.raises(InputError, match=r"model was '[0-9a-f]+' and is now"):
+        pipeline.access(tmp_path / "study", AccessConfig())
+    os.unlink(mjcf)  # noqa: PTH108
+    with pytest.raises(InputError, match="Unknown robot"):
+        pipeline.access(tmp_path / "study", AccessConfig())
+
+
+def test_mirrored_studies_simulate_half_the_rows(tmp_path, monkeypatch):
+    path = tmp_path / "study"
+    pipeline.sample(str(TINY), path, SampleConfig(n=12, mirror=True))
+    settle, sizes = MujocoEngine.settle, []
+
+    def counting(self, qpos, *args, **kwargs):
+        sizes.append(len(qpos))
+        return settle(self, qpos, *args, **kwargs)
+
+    monkeypatch.setattr(MujocoEngine, "settle", counting)
+    study = pipeline.access(path, AccessConfig())
+    pairs = sum(sizes[-len(study.tiles()) :])
+    assert pairs == 6 * 11
+    check = study.settings["mirror_check"]
+    assert check["agreeing"] >= 0.9 * check["pairs"]
+    times = study.times
+    partner = np.arange(12) ^ 1
+    np.testing.assert_array_equal(times[partner][:, partner], times)

@@ -1,0 +1,121 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import kaccess.poses
+from kaccess import InputError, SampleConfig, make_engine, sample_poses
+from kaccess.engines.mujoco import MujocoEngine
+from kaccess.poses import draw_poses
+from kaccess.robots import Robot, find_mirror
+
+
+def test_poses_are_level_at_rest_and_on_the_ground(any_robot):
+    poses = sample_poses(any_robot, 8, seed=1)
+    assert poses.qpos.shape == (8, any_robot.model.nq)
+    np.testing.assert_array_equal(poses.qpos[:, :2], 0.0)
+    assert poses.contacts.any(axis=1).all()
+    np.testing.assert_allclose(np.linalg.norm(poses.gravity, axis=1), 1.0)
+    assert (poses.height > 0).all()
+    # Held in their own joints they stay: soft servos may sag, but nothing falls.
+    held = make_engine("mujoco", any_robot).settle(
+        poses.qpos, poses.joints, time_limit=2.0
+    )
+    assert np.isfinite(held.time).all()
+    assert np.abs(held.qpos[:, 2] - poses.height).max() < 0.02
+
+
+def test_no_heading_is_left(poses):
+    """The body's x axis points straight ahead, but for its pitch."""
+    w, x, y, z = poses.qpos[:, 3:7].T
+    forward_y = 2 * (x * y + w * z)
+    np.testing.assert_allclose(forward_y, 0.0, atol=1e-9)
+
+
+def test_the_same_seed_gives_the_same_poses_for_any_batch(bittle, engine, poses):
+    for n_threads, n_slots in ((1, 5), (2, 64)):
+        other = MujocoEngine(bittle, n_threads=n_threads, n_slots=n_slots)
+        again = sample_poses(bittle, 10, seed=3, engine=other)
+        np.testing.assert_array_equal(again.qpos, poses.qpos)
+
+
+def test_more_poses_keep_the_earlier_ones(bittle, engine, poses):
+    more = sample_poses(bittle, 70, seed=3, engine=engine)
+    np.testing.assert_array_equal(more.qpos[:10], poses.qpos)
+    np.testing.assert_array_equal(more.contacts[:10], poses.contacts)
+
+
+def test_another_seed_gives_other_poses(bittle, engine, poses):
+    other = sample_poses(bittle, 10, seed=4, engine=engine)
+    assert (other.qpos != poses.qpos).any(axis=1).all()
+
+
+@pytest.mark.parametrize("draw", ["move", "teleport"])
+def test_every_draw_is_accounted_for(bittle, engine, draw):
+    config = SampleConfig(n=20, draw=draw)
+    _, draws = draw_poses(bittle, config, engine=engine)
+    counts = dataclasses.asdict(draws)
+    assert counts.pop("drawn") == sum(counts.values())
+    assert draws.kept == 20
+    assert (draws.colliding > 0) == (draw == "teleport")
+
+
+def test_teleported_poses_keep_the_joints_that_were_drawn(tiny):
+    config = SampleConfig(n=30, draw="teleport")
+    poses, _ = draw_poses(tiny, config, engine=make_engine("mujoco", tiny))
+    drawn = np.random.default_rng([0, 0])
+    drawn.uniform(size=128)  # roll and pitch of a block come first
+    joints = drawn.uniform(*tiny.joint_range.T, (64, 2))
+    gap = np.abs(poses.joints[:, None] - joints[None]).max(axis=2).min(axis=1)
+    assert np.median(gap) < 0.1
+
+
+def test_attitudes_are_drawn_as_in_the_paper(tiny):
+    roll, pitch, joints = kaccess.poses._draw(tiny, 0, range(100))
+    assert len(roll) == 6400
+    for values, half in ((roll, np.pi), (pitch, np.pi / 2)):
+        assert -half <= values.min() < -0.99 * half
+        assert 0.99 * half < values.max() <= half
+    low, high = tiny.joint_range.T
+    np.testing.assert_allclose(joints.min(axis=0), low, atol=0.01)
+    np.testing.assert_allclose(joints.max(axis=0), high, atol=0.01)
+
+
+def test_mirrored_poses_come_in_pairs(bittle, engine):
+    config = SampleConfig(n=8, mirror=True)
+    poses, _ = draw_poses(bittle, config, engine=engine)
+    single = sample_poses(bittle, 4, engine=engine)
+    np.testing.assert_array_equal(poses.qpos[::2], single.qpos)
+    mirror = find_mirror(bittle)
+    np.testing.assert_array_equal(poses.qpos[1::2], mirror.qpos(single.qpos))
+    np.testing.assert_allclose(poses.roll[1::2], -poses.roll[::2])
+    parts = [part.translate(str.maketrans("lr", "rl"))[0] for part in bittle.parts]
+    sided = [p for p, name in enumerate(bittle.parts) if name[:3] in ("lf_", "rf_")]
+    assert parts and sided
+    touching = poses.contacts.sum(axis=1)
+    np.testing.assert_array_equal(touching[::2], touching[1::2])
+
+
+def test_a_robot_that_never_rests_is_explained(tiny):
+    model = tiny.model.__copy__()
+    model.opt.gravity[:] = 0.0
+    model.opt.wind[:] = [5.0, 0, 0]
+    model.opt.density = 100.0
+    robot = Robot("kite", model, 0.3)
+    with pytest.raises(InputError, match=r"kite hardly ever comes to rest: of \d+"):
+        sample_poses(robot, 500, config=SampleConfig(time_limit=0.2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n": 1}, "`n` must be at least 2 poses, got 1"),
+        ({"n": 3, "mirror": True}, "`n` must be even"),
+        ({"seed": -1}, "`seed` must not be negative"),
+        ({"time_limit": 0.0}, "`time_limit` must be positive"),
+        ({"drop_height": -1.0}, "`drop_height` must be positive"),
+    ],
+)
+def test_settings_that_cannot_work_are_explained(settings, message):
+    with pytest.raises(InputError, match=message):
+        SampleConfig(**settings)

@@ -1,0 +1,101 @@
+import json
+import os
+
+import numpy as np
+import pytest
+
+from kaccess import InputError
+from kaccess.study import Study
+
+
+def make(path, n=5, tile_rows=2, **settings):
+    poses = {
+        "qpos": np.arange(n * 3.0).reshape(n, 3),
+        "contacts": np.ones((n, 2), bool),
+    }
+    return Study.create(
+        path,
+        {"robot": "x", **settings},
+        poses=poses,
+        parts=("head", "tail"),
+        tile_rows=tile_rows,
+    )
+
+
+def test_a_new_study_is_empty_and_reads_back(tmp_path):
+    make(tmp_path / "a")
+    study = Study(tmp_path / "a")
+    assert study.n_poses == 5
+    assert study.parts == ("head", "tail")
+    np.testing.assert_array_equal(study.pose_array("qpos")[1], [3, 4, 5])
+    assert np.isnan(study.times).all() and np.isnan(study.to_standing).all()
+    assert (study.outcomes == 0).all()
+    assert study.tiles() == [range(0, 2), range(2, 4), range(4, 5)]
+
+
+def test_tiles_are_stored_apart(tmp_path):
+    study = make(tmp_path / "a")
+    study.write_rows(range(2, 4), np.full((2, 5), np.inf), np.full((2, 5), 2))
+    again = Study(tmp_path / "a")
+    assert [again.is_done(rows) for rows in again.tiles()] == [False, True, False]
+    np.testing.assert_array_equal(np.isnan(again.times).any(axis=1), [1, 1, 0, 0, 1])
+
+
+def test_it_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    """A failure on the way leaves no folder behind, not even a draft."""
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kaccess.study._create_arrays", fail)
+    with pytest.raises(OSError, match="No space left"):
+        make(tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_may_become_a_study(tmp_path):
+    (tmp_path / "a").mkdir()
+    assert not Study.exists(tmp_path / "a")
+    make(tmp_path / "a")
+    assert Study.exists(tmp_path / "a")
+
+
+def test_another_folder_is_not_touched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(InputError, match="exists and is not a study"):
+        Study.exists(tmp_path)
+    with pytest.raises(InputError, match="exists and is not a study"):
+        Study.exists(tmp_path / "thesis.tex")
+    with pytest.raises(InputError, match=r"is not a study.*kaccess sample ROBOT"):
+        Study(tmp_path)
+    assert os.listdir(tmp_path) == ["thesis.tex"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}'])
+def test_a_study_that_cannot_be_read_is_explained(tmp_path, content):
+    make(tmp_path / "a")
+    (tmp_path / "a" / "study.json").write_text(content)
+    with pytest.raises(InputError, match=r"cannot be read|version can read"):
+        Study(tmp_path / "a")
+
+
+def test_sections_are_written_once(tmp_path):
+    study = make(tmp_path / "a")
+    study.record("access", {"time_limit": 3.0})
+    study.record("access", {"time_limit": 3.0})
+    message = r"access.time_limit was 3.0 and is now 2.0"
+    with pytest.raises(InputError, match=message):
+        study.record("access", {"time_limit": 2.0})
+    content = json.loads((tmp_path / "a" / "study.json").read_text())
+    assert content["access"] == {"time_limit": 3.0}
+
+
+def test_what_differs_is_named(tmp_path):
+    study = make(tmp_path / "a", still={"window": 0.1, "joint_velocity": 0.1})
+    study.require_same({"robot": "x", "still": {"window": 0.1}})
+    with pytest.raises(
+        InputError, match=r"made differently: robot was 'x' and is"
+    ) as e:
+        study.require_same({"robot": "y", "still": {"window": 0.2}})
+    assert "still.window was 0.1 and is now 0.2" in str(e.value)
+    assert "joint_velocity" not in str(e.value)
