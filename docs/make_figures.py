@@ -1,0 +1,33 @@
+"""Make the pictures of the docs.
+
+python docs/make_figures.py      (with MUJOCO_GL=egl where there is no screen)
+"""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from kaccess import load_robot
+from kaccess.report.figures import draw_poses
+from kaccess.report.render import render_poses
+
+DOCS = Path(__file__).parent
+
+
+def bittle() -> None:
+    robot = load_robot("bittle")
+    keys = [robot.model.key(key) for key in range(robot.model.nkey)]
+    images = render_poses(
+        robot, np.array([key.qpos for key in keys]), width=480, height=400
+    )
+    figure = Figure(figsize=(15, 2.9), layout="constrained")
+    axes = np.ravel(figure.subplots(1, len(keys)))
+    draw_poses(axes, images)
+    for ax, key in zip(axes, keys, strict=True):
+        ax.set_title(key.name)
+    figure.savefig(DOCS / "bittle.png", dpi=80)
+
+
+if __name__ == "__main__":
+    bittle()

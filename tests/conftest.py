@@ -1,6 +1,11 @@
 """Robots, poses and studies that many tests share."""
 
+import os
+import sys
 from pathlib import Path
+
+if sys.platform == "linux":
+    os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
 
 import pytest
 

@@ -4,6 +4,7 @@ Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
 was finished is kept).
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
@@ -47,9 +48,12 @@ def run(
     """
     from dataclasses import replace
 
+    from kaccess import pipeline
+
     sample(robot, study, replace(PRESETS[preset], seed=seed), n_threads=n_threads)
     access(study, AccessConfig(), n_threads=n_threads)
     info(study)
+    print(f"\nPicture: {pipeline.picture(study)}")
 
 
 def sample(
@@ -140,6 +144,8 @@ def main(argv: list[str] | None = None) -> None:
     if argv == ["--version"]:
         print(f"kaccess {__version__}")
         return
+    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
+        os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
     try:
         tyro.extras.subcommand_cli_from_dict(
             {"run": run, "sample": sample, "access": access, "info": info},

@@ -6,8 +6,8 @@ Each stage reads a study (a folder) and adds to it; running it again goes on whe
 stopped, and does nothing where there is nothing left to do.
 """
 
+import logging
 import platform
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from kaccess.access import (
     split_rows,
 )
 from kaccess.config import AccessConfig, SampleConfig, StillConfig
-from kaccess.engines import Engine, EngineName, make_engine
+from kaccess.engines import EngineName, make_engine
 from kaccess.errors import InputError
 from kaccess.poses import Poses, draw_poses
 from kaccess.report.summary import Summary, summarize
@@ -30,9 +30,9 @@ from kaccess.robots import Robot, load_robot
 from kaccess.study import Settings, Study
 from kaccess.types import Progress
 
-__all__ = ["access", "info", "load_poses", "sample"]
+__all__ = ["access", "info", "load_poses", "picture", "sample"]
 
-MakeEngine = Callable[[Robot, StillConfig], Engine]
+logger = logging.getLogger(__name__)
 
 
 def sample(
@@ -143,6 +143,22 @@ def info(path: Path) -> Summary:
         outcomes=study.outcomes,
         to_standing=study.to_standing,
     )
+
+
+def picture(path: Path) -> Path:
+    """Draw the poses and times of a study into its `overview.png`."""
+    from kaccess.report.figures import overview, representatives
+    from kaccess.report.render import render_poses
+
+    study = Study(path)
+    poses = load_poses(study)
+    try:
+        images = render_poses(poses.robot, poses.qpos[representatives(poses)])
+    except InputError as error:
+        logger.warning("%s The picture goes without the robot.", error)
+        images = None
+    overview(poses, study.times, images).savefig(path / "overview.png", dpi=120)
+    return path / "overview.png"
 
 
 def load_poses(study: Study) -> Poses:

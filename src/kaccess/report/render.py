@@ -1,0 +1,54 @@
+"""Pictures of a robot in given states, rendered off screen."""
+
+import mujoco
+import numpy as np
+
+from kaccess.errors import InputError
+from kaccess.robots import Robot
+from kaccess.types import Array
+
+__all__ = ["render_poses"]
+
+
+def render_poses(
+    robot: Robot, qpos: Array, *, width: int = 320, height: int = 240
+) -> np.ndarray:
+    """Return one picture per state, (n, height, width, 3) uint8.
+
+    Args:
+        robot: The robot.
+        qpos: (n, nq) states.
+        width: Width of a picture in pixels.
+        height: Height of a picture in pixels.
+
+    Raises:
+        InputError: If there is no way to render on this machine.
+    """
+    data = mujoco.MjData(robot.model)
+    images = np.empty((len(qpos), height, width, 3), np.uint8)
+    with _renderer(robot.model, width, height) as renderer:
+        for image, state in zip(images, qpos, strict=True):
+            data.qpos[:] = state
+            mujoco.mj_forward(robot.model, data)
+            renderer.update_scene(data, camera=_look_at(robot.model, data))
+            image[:] = renderer.render()
+    return images
+
+
+def _renderer(model: mujoco.MjModel, width: int, height: int) -> mujoco.Renderer:
+    try:
+        return mujoco.Renderer(model, height, width)
+    except Exception as error:  # each GL platform fails in a way of its own
+        raise InputError(
+            f"Nothing can be rendered here: {error}. Without a screen, set "
+            "MUJOCO_GL=egl before Python starts; on Debian, libegl1 is needed for it."
+        ) from error
+
+
+def _look_at(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:
+    """Look at the robot from ahead, from its left and from above."""
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    camera.lookat[:] = data.subtree_com[1]
+    camera.azimuth, camera.elevation = -125.0, -24.0
+    return camera
