@@ -21,6 +21,7 @@ from kaccess.types import Array, BoolArray, IntArray, Progress
 __all__ = ["Draws", "Poses", "draw_poses", "sample_poses"]
 
 _BLOCK = 64  # candidates per random stream; another value means other poses
+_MAX_ROUND = 8  # blocks that are dropped together: a few seconds on two cores
 _HOPELESS = (2000, 0.01)  # give up once so many draws have kept less than that share
 
 
@@ -142,6 +143,8 @@ def draw_poses(
     n = config.n // 2 if mirror else config.n
     qpos = np.empty((0, robot.model.nq))
     fates = np.empty(0, int)
+    if progress:
+        progress(0, n)
     for more_qpos, more_fates in _candidates(robot, config, engine, n=n):
         qpos = np.concatenate([qpos, more_qpos[more_fates == _Fate.KEPT]])
         fates = np.concatenate([fates, more_fates])
@@ -162,8 +165,8 @@ def draw_poses(
 def _candidates(
     robot: Robot, config: SampleConfig, engine: Engine, *, n: int
 ) -> Iterator[tuple[Array, IntArray]]:
-    """Yield settled candidates and their fates, about n at a time, without end."""
-    n_blocks = -(-n // _BLOCK)
+    """Yield settled candidates and their fates, round after round, without end."""
+    n_blocks = min(-(-n // _BLOCK), _MAX_ROUND)
     first = 0
     while True:
         blocks = range(first, first + n_blocks)
