@@ -4,8 +4,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from kaccess.types import Progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["progress_bar"]
 
@@ -20,16 +24,18 @@ def progress_bar(label: str, unit: str) -> Iterator[Progress]:
         label: What is being done.
         unit: What is counted, in the plural.
     """
-    if sys.stderr.isatty():
-        with _rich_bar(label, unit) as update:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_terminal and not console.is_dumb_terminal:
+        with _rich_bar(console, label, unit) as update:
             yield update
     else:
         yield _PlainLines(label, unit)
 
 
 @contextmanager
-def _rich_bar(label: str, unit: str) -> Iterator[Progress]:
-    from rich.console import Console
+def _rich_bar(console: "Console", label: str, unit: str) -> Iterator[Progress]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -46,7 +52,7 @@ def _rich_bar(label: str, unit: str) -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     meter = _Meter()
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task(label, total=None, rate="")
 
         def update(done: int, total: int) -> None:
