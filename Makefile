@@ -23,8 +23,8 @@ wheel-test: .venv/installed  ## Build the wheel and try it in an environment of 
 	PIP_CONSTRAINT=constraints.txt .venv/wheel/bin/pip install -q --disable-pip-version-check dist/*.whl
 	cd dist && ../.venv/wheel/bin/kaccess run bittle study --preset tiny
 
-figures: .venv/installed  ## The pictures in docs/
-	$(BIN)/python docs/make_figures.py
+figures: .venv/installed  ## The pictures in docs/, the study runs/bittle included
+	MUJOCO_GL=egl $(BIN)/python docs/make_figures.py runs/bittle
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

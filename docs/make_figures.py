@@ -1,14 +1,17 @@
-"""Make the pictures of the docs.
+"""Make the pictures of the docs, where there is no screen with MUJOCO_GL=egl.
 
-python docs/make_figures.py      (with MUJOCO_GL=egl where there is no screen)
+python docs/make_figures.py                  # Bittle's keyframes
+python docs/make_figures.py runs/bittle      # and the overview of a study
 """
 
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from kaccess import load_robot
+from kaccess import load_robot, pipeline
 from kaccess.report.figures import draw_poses
 from kaccess.report.render import render_poses
 
@@ -31,3 +34,5 @@ def bittle() -> None:
 
 if __name__ == "__main__":
     bittle()
+    for study in sys.argv[1:]:
+        shutil.copy(pipeline.picture(Path(study)), DOCS / "overview.png")
