@@ -22,14 +22,14 @@ def bittle() -> None:
     robot = load_robot("bittle")
     keys = [robot.model.key(key) for key in range(robot.model.nkey)]
     images = render_poses(
-        robot, np.array([key.qpos for key in keys]), width=480, height=400
+        robot, np.array([key.qpos for key in keys]), width=400, height=400
     )
-    figure = Figure(figsize=(15, 2.9), layout="constrained")
+    figure = Figure(figsize=(14, 2.0), layout="constrained")
     axes = np.ravel(figure.subplots(1, len(keys)))
     draw_poses(axes, images)
     for ax, key in zip(axes, keys, strict=True):
         ax.set_title(key.name)
-    figure.savefig(DOCS / "bittle.png", dpi=80)
+    figure.savefig(DOCS / "bittle.png", dpi=110)
 
 
 if __name__ == "__main__":

@@ -131,14 +131,18 @@ def test_stands_still_at_the_measured_height(bittle):
         ("back", [0, 0, 1]),
         ("left", [0, 1, 0]),
         ("right", [0, -1, 0]),
+        ("kneel", [0.46, 0, -0.89]),
+        ("straight", [0, 0, -1]),
+        ("spread", [0, 0, -1]),
+        ("crouch", [0, 0, -1]),
     ],
 )
-def test_rests_on_each_side(bittle, key, gravity):
+def test_rests_in_every_other_keyframe(bittle, key, gravity):
     data = hold(bittle.model, key, 2.0)
     assert is_quiet(data.qvel, StillConfig())
     np.testing.assert_allclose(-sensor(data, "up"), gravity, atol=0.2)
     start = bittle.model.key(key).qpos
-    np.testing.assert_allclose(data.qpos[2:], start[2:], atol=0.002)
+    np.testing.assert_allclose(data.qpos[2:], start[2:], atol=0.005)
 
 
 @pytest.mark.parametrize("posture", POSTURES)

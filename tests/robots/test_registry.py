@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kaccess import InputError, load_robot
+from kaccess.robots import ROBOTS
 
 TEMPLATE = """
 <mujoco>
@@ -70,11 +71,24 @@ def test_looks_do_not_change_the_fingerprint_but_physics_does(bittle):
     assert changed("body_mass") != bittle.fingerprint
 
 
-def test_fingerprint_knows_the_timestep(bittle):
-    model = bittle.model.__copy__()
-    model.opt.timestep = 0.002
-    other = type(bittle)("changed", model, bittle.drop_height)
-    assert other.fingerprint != bittle.fingerprint
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ('name="right" qpos', 'name="starboard" qpos', True),
+        ('<gyro name="gyro" site="imu"/>', "", True),
+        ('name="rf_block"', 'name="front"', True),
+        ('timestep="0.0033333333333333335"', 'timestep="0.002"', False),
+        ('cone="elliptic"', 'cone="elliptic" noslip_iterations="3"', False),
+        ('qpos="0 0 0.0869 1 0 0 0 0.5236', 'qpos="0 0 0.0869 1 0 0 0 0.6', False),
+    ],
+)
+def test_fingerprint_knows_what_moves_the_robot(bittle, tmp_path, old, new, same):
+    """Names and sensors do not; options and the standing pose do."""
+    mjcf = ROBOTS["bittle"].mjcf.read_text()
+    assert old in mjcf
+    path = tmp_path / "changed.xml"
+    path.write_text(mjcf.replace(old, new))
+    assert (load_robot(path).fingerprint == bittle.fingerprint) == same
 
 
 def test_an_mjcf_file_is_a_robot(tmp_path):

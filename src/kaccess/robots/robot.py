@@ -17,9 +17,8 @@ from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["Robot"]
 
-# Fields of MjModel that are seen or sensed but move nothing: a study does not depend on
-# them.
-_NO_PHYSICS = ("cam_", "light_", "mat_", "names", "sensor_", "skin_", "tex_")
+# Arrays of MjModel that name, show or sense things but move nothing.
+_NO_PHYSICS = ("cam_", "key_", "light_", "mat_", "name", "sensor_", "skin_", "tex_")
 _STANDING_KEYS = ("stand", "standing", "home")
 
 
@@ -126,15 +125,21 @@ class Robot:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of everything in the model that can change a simulation."""
+        """Hash of everything in the model that can change a simulation or its goal."""
+        fields = {"standing": self.standing}
+        for name in dir(self.model):
+            value = getattr(self.model, name)
+            shown = name.startswith(("_", *_NO_PHYSICS)) or name.endswith("rgba")
+            if isinstance(value, np.ndarray) and not shown:
+                fields[name] = value
+        for name in dir(self.model.opt):
+            value = getattr(self.model.opt, name)
+            if isinstance(value, np.ndarray | int | float):
+                fields[f"opt.{name}"] = np.asarray(value)
         digest = hashlib.sha256()
-        for source in (self.model, self.model.opt):
-            for name in sorted(dir(source)):
-                value = getattr(source, name)
-                if name.startswith(("_", *_NO_PHYSICS)) or name.endswith("rgba"):
-                    continue
-                if isinstance(value, np.ndarray | int | float):
-                    digest.update(name.encode() + np.asarray(value).tobytes())
+        for name in sorted(fields):
+            digest.update(f"{name} {fields[name].shape} ".encode())
+            digest.update(fields[name].tobytes())
         return digest.hexdigest()
 
 
