@@ -1,0 +1,22 @@
+"""Clustering of accessibility matrices: arrays in, arrays out; no robot in sight."""
+
+from kaccess.cluster.coverage import Coverage, coverage
+from kaccess.cluster.k_access import KAccess
+from kaccess.cluster.matrix import FLOOR
+from kaccess.cluster.quality import Quality, accessibility_index, assess
+from kaccess.cluster.selection import Curve, Selection, select_k
+from kaccess.cluster.stability import Stability
+
+__all__ = [
+    "FLOOR",
+    "KAccess",
+    "accessibility_index",
+    "assess",
+    "Quality",
+    "select_k",
+    "Selection",
+    "Curve",
+    "Stability",
+    "coverage",
+    "Coverage",
+]
