@@ -7,13 +7,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kaccess.cluster.alternate import Alternation, assign, spread_seeds
-from kaccess.cluster.matrix import check_access, check_access_from, check_n_clusters
+from kaccess.cluster.matrix import check_access_from, check_n_clusters
 from kaccess.cluster.objectives import ObjectiveName, make_objective
 from kaccess.cluster.quality import measure
 from kaccess.cluster.solver import SolverName, solve
+from kaccess.cluster.validation import validate_access
 from kaccess.errors import InputError
 from kaccess.types import Array, IntArray
 
@@ -81,7 +82,7 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
 
     def fit(self, access: Array, y: None = None) -> "KAccess":
         """Cluster the n poses of `access`, (n, n), from row to column."""
-        matrix = check_access(self._as_floats(access))
+        matrix = validate_access(self, access)
         self._check_settings(len(matrix))
         solution = self._solve(matrix)
         if not solution.converged:
@@ -107,18 +108,6 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         k = len(self.centroid_indices_)
         access = check_access_from(access_from_centroids, n_rows=k)
         return np.asarray(access.argmax(axis=0))
-
-    def _as_floats(self, access: Array) -> Array:
-        """Return a float array; its shape and values are left to `check_access`."""
-        array: Array = validate_data(
-            self,
-            access,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            ensure_min_features=0,
-        )
-        return array
 
     def _solve(self, access: Array) -> Alternation:
         """Return the best centroids from `n_init` starts."""
