@@ -31,8 +31,7 @@ class _GraphClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # un
         matrix = validate_access(self, access)
         weights = np.where(reached(matrix), matrix, 0.0)
         np.fill_diagonal(weights, 0.0)
-        _, labels = np.unique(self._partition(weights), return_inverse=True)
-        self.labels_: IntArray = labels.astype(np.intp)
+        self.labels_: IntArray = _by_first_member(self._partition(weights))
         self.centroid_indices_: IntArray = recentre(matrix, self.labels_)
         return self
 
@@ -88,8 +87,7 @@ class Infomap(_GraphClustering):
         search.add_nodes(range(len(weights)))
         sources, targets = np.nonzero(weights)
         search.add_links(zip(sources, targets, weights[sources, targets], strict=True))
-        search.run()
-        modules = dict(search.modules)
+        modules = search.run().modules()
         return np.array([modules[node] for node in range(len(weights))])
 
 
@@ -134,6 +132,12 @@ class DirectedSpectral(_GraphClustering):
         model = KMeans(k, n_init=10, random_state=self.random_state)
         labels: IntArray = model.fit_predict(embedding)
         return labels
+
+
+def _by_first_member(labels: IntArray) -> IntArray:
+    """Return labels 0 ... k - 1, (n,), ordered by the first pose of each cluster."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def _random_walk(weights: Array, teleport: float) -> Array:

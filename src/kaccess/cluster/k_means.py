@@ -6,8 +6,6 @@ generalised Dunn's index nu43 (Bezdek and Pal, 1998): the smallest distance betw
 means over the largest diameter, a diameter being twice the mean distance to the mean.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -58,7 +56,8 @@ class DunnKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped 
     """K-Means++ with the number of clusters chosen by the generalised Dunn's index.
 
     Args:
-        n_clusters: One number, or numbers to choose from.
+        n_clusters: Number of clusters; by default the one with the highest index.
+        max_clusters: Largest number to choose from.
         n_init: Number of starts for each number.
         random_state: Seed.
 
@@ -70,12 +69,14 @@ class DunnKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped 
 
     def __init__(
         self,
-        n_clusters: int | Iterable[int] = range(2, 61),
+        n_clusters: int | None = None,
         *,
+        max_clusters: int = 60,
         n_init: int = 10,
         random_state: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.n_init = n_init
         self.random_state = random_state
 
@@ -92,8 +93,8 @@ class DunnKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped 
 
     def _numbers(self, n: int) -> list[int]:
         """Return the numbers of clusters to try."""
-        if isinstance(self.n_clusters, Iterable):
-            return [k for k in self.n_clusters if 2 <= k < n] or [1]
+        if self.n_clusters is None:
+            return list(range(2, min(self.max_clusters, n - 1) + 1)) or [1]
         check_n_clusters(self.n_clusters, n)
         return [self.n_clusters]
 
