@@ -1,0 +1,136 @@
+"""Algorithm 1 of the paper: spread seeds, then alternate assignment and re-centring.
+
+Every tie goes to the lowest pose index. Centroids are therefore kept in ascending
+order: a clustering follows from the *set* of its centroids alone, and the first largest
+entry in a column of `access[centroids]` is the one that the rule means. Two lines of
+the paper are read as they must be meant: the first centroid is any of the n poses, and
+a centroid is a member of its own cluster even if a duplicate of it is a centroid too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kaccess.cluster.compiled import compiled
+from kaccess.types import Array, IntArray
+
+__all__ = ["Alternation", "alternate", "assign", "recentre", "spread_seeds"]
+
+
+@dataclass(frozen=True)
+class Alternation:
+    """Where Algorithm 1 ended.
+
+    Args:
+        centroids: (k,) pose indices in ascending order.
+        n_iter: Rounds of re-centring and assignment.
+        converged: Whether the assignments stopped changing.
+    """
+
+    centroids: IntArray
+    n_iter: int
+    converged: bool
+
+
+def spread_seeds(access: Array, first: int, n_seeds: int) -> IntArray:
+    """Return `first`, then repeatedly the pose least tied to those picked so far.
+
+    The seeds for k are the first k of the seeds for k + 1.
+
+    Args:
+        access: (n, n) accessibility matrix.
+        first: Pose to begin with.
+        n_seeds: How many to pick, k.
+
+    Returns:
+        (k,) distinct pose indices in the order in which they were picked.
+    """
+    ties = np.zeros(len(access))
+    seeds = np.empty(n_seeds, dtype=np.intp)
+    for i in range(n_seeds):
+        seeds[i] = first if i == 0 else ties.argmin()
+        ties += access[seeds[i]] + access[:, seeds[i]]
+        ties[seeds[i]] = np.inf
+    return seeds
+
+
+def alternate(access: Array, seeds: IntArray, *, max_iter: int = 300) -> Alternation:
+    """Alternate between assignment and re-centring until assignments stay the same.
+
+    Args:
+        access: (n, n) accessibility matrix.
+        seeds: (k,) distinct poses to start from.
+        max_iter: Largest number of rounds.
+
+    Returns:
+        The last centroids. Not converged means that `max_iter` was reached or that the
+        assignments came back to earlier ones and would go round for ever.
+    """
+    centroids = np.sort(seeds)
+    seen = set()
+    for n_iter in range(1, max_iter + 1):
+        seen.add(centroids.tobytes())
+        labels, _ = assign(access, centroids)
+        previous, centroids = centroids, np.sort(recentre(access, labels))
+        if np.array_equal(centroids, previous):
+            return Alternation(centroids, n_iter, converged=True)
+        if centroids.tobytes() in seen:
+            break
+    return Alternation(centroids, n_iter, converged=False)
+
+
+@compiled
+def assign(access: Array, centroids: IntArray) -> tuple[IntArray, Array]:
+    """Return the cluster of each pose, (n,), and its access from there, (n,).
+
+    Args:
+        access: (n, n) accessibility matrix.
+        centroids: (k,) pose indices in ascending order.
+    """
+    labels = np.zeros(access.shape[1], dtype=np.intp)
+    best = access[centroids[0]].copy()
+    for cluster in range(1, len(centroids)):
+        row = access[centroids[cluster]]
+        for pose in range(len(row)):
+            if row[pose] > best[pose]:
+                best[pose] = row[pose]
+                labels[pose] = cluster
+    for cluster in range(len(centroids)):
+        labels[centroids[cluster]] = cluster
+    return labels, best
+
+
+@compiled
+def recentre(access: Array, labels: IntArray) -> IntArray:
+    """Return, for each cluster, the member with the best worst-case access, (k,).
+
+    Args:
+        access: (n, n) accessibility matrix.
+        labels: (n,) cluster of each pose, 0 ... k - 1, none of them empty.
+    """
+    order = np.argsort(labels, kind="mergesort")
+    stops = np.cumsum(np.bincount(labels))
+    centroids = np.empty(len(stops), dtype=np.intp)
+    start = 0
+    for cluster in range(len(stops)):
+        members = order[start : stops[cluster]]
+        start = stops[cluster]
+        best = -1.0
+        for candidate in members:
+            worst = _worst_above(access[candidate], members, best)
+            if worst > best:
+                best = worst
+                centroids[cluster] = candidate
+    return centroids
+
+
+@compiled
+def _worst_above(row: Array, members: IntArray, bar: float) -> float:
+    """Return the least entry of `row` at `members`, or any entry not above `bar`."""
+    worst = np.inf
+    for member in members:
+        if row[member] < worst:
+            worst = row[member]
+            if worst <= bar:
+                break
+    return worst

@@ -1,0 +1,109 @@
+"""What the swap solver raises: the paper's index, or the mean access.
+
+An objective scores a set of centroids and improves it by swaps of one centroid against
+any pose, until no single swap helps.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from kaccess.cluster.alternate import assign
+from kaccess.cluster.quality import measure
+from kaccess.cluster.swap_access import swap_for_access
+from kaccess.cluster.swap_index import best_replacement
+from kaccess.errors import InputError
+from kaccess.types import Array, IntArray
+
+__all__ = [
+    "IndexObjective",
+    "MeanAccess",
+    "Objective",
+    "ObjectiveName",
+    "make_objective",
+]
+
+ObjectiveName = Literal["index", "access"]
+
+_TOLERANCE = 1e-6  # a smaller rise may be rounding: sums go down to 1e-8 again
+
+
+class Objective(Protocol):
+    """A goal for sets of centroids on one matrix."""
+
+    @property
+    def access(self) -> Array:
+        """The (n, n) accessibility matrix."""
+
+    @property
+    def n_kicks(self) -> int:
+        """Default number of kicks."""
+
+    def score(self, centroids: IntArray) -> float:
+        """Return how good a set of centroids is; larger is better."""
+
+    def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
+        """Return a set, ascending, that no swap improves, and the number of swaps."""
+
+
+@dataclass(frozen=True)
+class IndexObjective:
+    """The paper's index I."""
+
+    access: Array
+    alpha: float = 1.0
+    n_kicks: int = 0
+
+    def score(self, centroids: IntArray) -> float:
+        """Return the index I of the clusters around these centroids."""
+        labels, _ = assign(self.access, centroids)
+        return measure(self.access, centroids, labels, alpha=self.alpha).index
+
+    def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
+        """Swap centroids in turn for the best pose until a whole turn is in vain."""
+        if len(centroids) == 1:
+            return self._best_single()
+        current, score = centroids.copy(), self.score(centroids)
+        turn = idle = n_swaps = 0
+        while idle < len(current):
+            kept, bar = np.sort(np.delete(current, turn)), score + _TOLERANCE
+            pose, _ = best_replacement(self.access, kept, self.alpha, bar)
+            idle += 1
+            if pose >= 0:
+                current[turn], idle = pose, 0
+                score = self.score(np.sort(current))
+                n_swaps += 1
+            turn = (turn + 1) % len(current)
+        return np.sort(current), n_swaps
+
+    def _best_single(self) -> tuple[IntArray, int]:
+        """Return the one centroid with the best worst-case access to all poses."""
+        return np.array([self.access.min(axis=1).argmax()]), 1
+
+
+@dataclass(frozen=True)
+class MeanAccess:
+    """The mean over poses of the access from their best centroid."""
+
+    access: Array
+    n_kicks: int = 100
+
+    def score(self, centroids: IntArray) -> float:
+        """Return the mean access from the best centroid."""
+        return float(self.access[centroids].max(axis=0).mean(dtype=np.float64))
+
+    def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
+        """Go through the poses and swap each for the centroid that it replaces best."""
+        tolerance = 1e-9 * len(self.access)
+        swapped, n_swaps = swap_for_access(self.access, centroids, tolerance)
+        return np.sort(swapped), n_swaps
+
+
+def make_objective(name: ObjectiveName, access: Array, *, alpha: float) -> Objective:
+    """Return the objective of that name on `access`, (n, n)."""
+    if name == "index":
+        return IndexObjective(access, alpha)
+    if name == "access":
+        return MeanAccess(access)
+    raise InputError(f"`objective` must be 'index' or 'access', got {name!r}.")

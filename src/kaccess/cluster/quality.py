@@ -1,0 +1,142 @@
+"""How good a clustering is: the paper's index I, and what the index does not say.
+
+    I = mean(log A_intra) - mean(log A_inter) - alpha |singletons|
+
+`A_intra[i]` is the worst access from centroid i to a member of its cluster;
+`A_inter[i, j]` the mean access from the members of cluster i to centroid j, and 1 for
+i = j. Larger is better: centroids that reach their own members with ease, and clusters
+that do not overlap.
+
+The index hardly minds poses that no centroid reaches: they tie at the floor, so all of
+them fall to the centroid with the lowest index and lower a single entry of `A_intra`.
+Hence `uncovered` and the coverage stand beside it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kaccess.cluster.alternate import assign
+from kaccess.cluster.coverage import coverage
+from kaccess.cluster.matrix import (
+    check_access,
+    check_centroids,
+    check_labels,
+    reached,
+)
+from kaccess.types import Array, IntArray
+
+__all__ = ["Quality", "accessibility_index", "assess", "unreachable_share"]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Figures of one clustering.
+
+    Args:
+        index: The paper's index I.
+        intra: (k,) worst access from each centroid to its members.
+        inter: (k, k) mean access from the members of one cluster to each centroid.
+        sizes: (k,) number of members, uncovered poses among them.
+        singletons: Pose indices of the centroids that are alone in their cluster.
+        coverage: Share of poses that a centroid other than themselves reaches.
+        uncovered: Poses that no centroid reaches, assigned by the tie rule only.
+    """
+
+    index: float
+    intra: Array
+    inter: Array
+    sizes: IntArray
+    singletons: IntArray
+    coverage: float
+    uncovered: IntArray
+
+
+def accessibility_index(
+    access: ArrayLike,
+    centroid_indices: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    alpha: float = 1.0,
+) -> float:
+    """Return the paper's index I of a clustering; larger is better.
+
+    Args:
+        access: (n, n) accessibilities in [0, 1], from row to column.
+        centroid_indices: (k,) pose index of each centroid.
+        labels: (n,) cluster of each pose; by default that of the best centroid.
+        alpha: Penalty for each cluster of one pose.
+    """
+    return assess(access, centroid_indices, labels, alpha=alpha).index
+
+
+def assess(
+    access: ArrayLike,
+    centroid_indices: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    alpha: float = 1.0,
+) -> Quality:
+    """Return every figure of a clustering; arguments as in `accessibility_index`."""
+    matrix = check_access(access)
+    centroids = check_centroids(centroid_indices, len(matrix))
+    homes = _assign(matrix, centroids) if labels is None else labels
+    homes = check_labels(homes, centroids, len(matrix))
+    return measure(matrix, centroids, homes, alpha=alpha)
+
+
+def measure(
+    access: Array, centroids: IntArray, labels: IntArray, *, alpha: float
+) -> Quality:
+    """Return the figures of a clustering whose arrays have been checked."""
+    sizes = np.bincount(labels)
+    intra, inter = _intra(access, centroids, labels), _inter(access, centroids, labels)
+    singletons = centroids[sizes == 1]
+    index = np.log(intra).mean() - np.log(inter).mean() - alpha * len(singletons)
+    from_centroids = access[centroids]
+    return Quality(
+        index=float(index),
+        intra=intra,
+        inter=inter,
+        sizes=sizes,
+        singletons=singletons,
+        coverage=coverage(from_centroids, centroid_indices=centroids).share,
+        uncovered=np.flatnonzero(~reached(from_centroids).any(axis=0)),
+    )
+
+
+def unreachable_share(access: Array, labels: IntArray) -> float:
+    """Return the share of ordered pairs within clusters that are not reached.
+
+    Zero where no cluster has two members.
+    """
+    n_pairs = n_missing = 0
+    for cluster in range(labels.max() + 1):
+        members = np.flatnonzero(labels == cluster)
+        n_pairs += len(members) * (len(members) - 1)
+        n_missing += int((~reached(access[np.ix_(members, members)])).sum())
+    return n_missing / max(n_pairs, 1)
+
+
+def _assign(access: Array, centroids: IntArray) -> IntArray:
+    """Return the cluster of each pose, (n,), for centroids in any order."""
+    order = np.argsort(centroids)
+    return np.asarray(order[assign(access, centroids[order])[0]])
+
+
+def _intra(access: Array, centroids: IntArray, labels: IntArray) -> Array:
+    """Return the worst access from each centroid to its members, (k,)."""
+    worst = np.ones(len(centroids))
+    np.minimum.at(worst, labels, access[centroids[labels], np.arange(len(access))])
+    return worst
+
+
+def _inter(access: Array, centroids: IntArray, labels: IntArray) -> Array:
+    """Return the mean access from members of one cluster to each centroid, (k, k)."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(len(centroids)))
+    rows = access[np.ix_(order, centroids)].astype(np.float64)
+    inter = np.add.reduceat(rows, starts, axis=0) / np.bincount(labels)[:, None]
+    np.fill_diagonal(inter, 1.0)
+    return np.asarray(inter)

@@ -1,0 +1,127 @@
+"""The number of clusters with the highest index, and how sure that choice is."""
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from kaccess.cluster.k_access import KAccess
+from kaccess.cluster.matrix import check_access, check_n_clusters
+from kaccess.cluster.stability import Stability, compare_resamples, draw_resamples
+from kaccess.errors import InputError
+from kaccess.types import Array, IntArray, Progress
+
+__all__ = ["Curve", "Selection", "select_k"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Figures of the clusterings for each number of clusters, (m,) each.
+
+    Args:
+        k: Numbers of clusters, ascending.
+        index: The paper's index I.
+        singletons: How many clusters have one pose only.
+        coverage: Share of poses that a centroid other than themselves reaches.
+    """
+
+    k: IntArray
+    index: Array
+    singletons: IntArray
+    coverage: Array
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The number of clusters with the highest index.
+
+    Args:
+        k: That number.
+        model: K-Access fitted with it.
+        curve: Figures for every number that was tried.
+        stability: Of the choice, if a bootstrap was asked for.
+    """
+
+    k: int
+    model: KAccess
+    curve: Curve
+    stability: Stability | None
+
+
+def select_k(
+    access: Array,
+    n_clusters: Iterable[int],
+    *,
+    estimator: KAccess | None = None,
+    random_state: int | None = None,
+    n_bootstrap: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Fit K-Access for each number of clusters and keep the one with the best index.
+
+    Args:
+        access: (n, n) accessibilities in [0, 1], from row to column.
+        n_clusters: Numbers to try; the smallest of equally good ones is chosen.
+        estimator: K-Access with the settings of the fits, by default the usual ones.
+        random_state: Seed of all fits and resamples, instead of the estimator's.
+        n_bootstrap: Number of resamples of the poses on which the choice is repeated.
+        n_jobs: Number of threads, by default one per core. Results do not depend on it.
+        progress: Called after each fit.
+    """
+    matrix, ks = check_access(access), sorted(set(n_clusters))
+    rng = np.random.default_rng(random_state)
+    resamples = draw_resamples(len(matrix), n_bootstrap, rng)
+    _check_ks(ks, min(len(poses) for poses in [matrix, *resamples]))
+    models = [_template(estimator, random_state).set_params(n_clusters=k) for k in ks]
+    cuts = [matrix, *(matrix[np.ix_(poses, poses)] for poses in resamples)]
+    fits = list(_fit_all(models, cuts, n_jobs, progress))
+    rounds = [fits[i : i + len(ks)] for i in range(0, len(fits), len(ks))]
+    best, *others = [max(fitted, key=lambda m: float(m.index_)) for fitted in rounds]
+    stability = compare_resamples(matrix, best, resamples, others) if others else None
+    return Selection(best.n_clusters, best, _curve(rounds[0]), stability)
+
+
+def _check_ks(ks: list[int], n_poses: int) -> None:
+    """Raise `InputError` unless there are numbers to try and all of them can be."""
+    if not ks:
+        raise InputError("`n_clusters` is empty. Pass numbers to try: `range(2, 121)`.")
+    check_n_clusters(ks[0], n_poses)
+    check_n_clusters(ks[-1], n_poses)
+
+
+def _template(estimator: KAccess | None, random_state: int | None) -> KAccess:
+    """Return an unfitted copy of `estimator` with that seed, if there is one."""
+    copy: KAccess = clone(estimator or KAccess())
+    if random_state is not None:
+        copy.set_params(random_state=random_state)
+    return copy
+
+
+def _fit_all(
+    models: list[KAccess],
+    matrices: list[Array],
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Iterator[KAccess]:
+    """Yield each model fitted to the first matrix, then to the second, and so on."""
+    jobs = [(clone(model), matrix) for matrix in matrices for model in models]
+    with ThreadPoolExecutor(n_jobs or os.cpu_count()) as pool:
+        fitted = pool.map(lambda job: job[0].fit(job[1]), jobs)
+        for done, model in enumerate(fitted, start=1):
+            if progress:
+                progress(done, len(jobs))
+            yield model
+
+
+def _curve(models: list[KAccess]) -> Curve:
+    """Return the figures of models fitted with different numbers of clusters."""
+    return Curve(
+        k=np.array([model.n_clusters for model in models]),
+        index=np.array([model.index_ for model in models]),
+        singletons=np.array([len(model.singletons_) for model in models]),
+        coverage=np.array([model.coverage_ for model in models]),
+    )

@@ -1,0 +1,78 @@
+"""From starts to centroids: Algorithm 1 alone, or followed by swaps and kicks."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from kaccess.cluster.alternate import Alternation, alternate
+from kaccess.cluster.objectives import Objective
+from kaccess.types import IntArray
+
+__all__ = ["SolverName", "kick", "polish", "solve"]
+
+SolverName = Literal["swap", "alternate"]
+
+
+def solve(
+    objective: Objective,
+    seeds: Sequence[IntArray],
+    *,
+    solver: SolverName,
+    max_iter: int,
+    n_kicks: int,
+    rng: np.random.Generator,
+) -> Alternation:
+    """Return the best centroids found from several starts.
+
+    Args:
+        objective: What makes one outcome better than another.
+        seeds: (k,) distinct poses for each start.
+        solver: "alternate" for Algorithm 1 alone, "swap" to go on from its best end.
+        max_iter: Largest number of rounds of Algorithm 1.
+        n_kicks: Number of kicks, for "swap".
+        rng: Source of the kicks.
+    """
+    ends = [alternate(objective.access, start, max_iter=max_iter) for start in seeds]
+    best = max(ends, key=lambda end: objective.score(end.centroids))
+    if solver == "alternate":
+        return best
+    centroids, n_swaps = polish(objective, best.centroids, n_kicks=n_kicks, rng=rng)
+    return replace(
+        best, centroids=centroids, n_iter=best.n_iter + n_swaps, converged=True
+    )
+
+
+def polish(
+    objective: Objective,
+    centroids: IntArray,
+    *,
+    n_kicks: int,
+    rng: np.random.Generator,
+) -> tuple[IntArray, int]:
+    """Return centroids, (k,), that no swap improves, and the number of swaps.
+
+    A local optimum is left by kicks; what is found from there is kept if it is no
+    worse. The outcome never scores less than `centroids`.
+    """
+    best, n_swaps = objective.improve(centroids)
+    score = objective.score(best)
+    for _ in range(n_kicks):
+        kicked = kick(best, len(objective.access), rng)
+        candidate, n_more = objective.improve(kicked)
+        n_swaps += n_more
+        candidate_score = objective.score(candidate)
+        if candidate_score >= score:
+            best, score = candidate, candidate_score
+    return best, n_swaps
+
+
+def kick(centroids: IntArray, n_poses: int, rng: np.random.Generator) -> IntArray:
+    """Return the centroids with a third of them replaced by random other poses."""
+    others = np.setdiff1d(np.arange(n_poses), centroids)
+    n_leavers = min(-(-len(centroids) // 3), len(others))
+    kicked = centroids.copy()
+    leavers = rng.choice(len(centroids), n_leavers, replace=False)
+    kicked[leavers] = rng.choice(others, n_leavers, replace=False)
+    return np.sort(kicked)

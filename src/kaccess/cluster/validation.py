@@ -1,0 +1,38 @@
+"""What the estimators share: checks, and the contract that comparisons rely on."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
+
+from kaccess.cluster.matrix import check_access
+from kaccess.types import Array, IntArray
+
+__all__ = ["Clustering", "validate_access"]
+
+
+class Clustering(Protocol):
+    """A fitted clustering of n poses, by whatever method."""
+
+    labels_: IntArray
+    """(n,) cluster of each pose."""
+    centroid_indices_: IntArray
+    """(k,) pose index of the centroid of each cluster."""
+
+
+def validate_access(estimator: Any, access: ArrayLike) -> Array:  # noqa: ANN401
+    """Return a checked accessibility matrix, (n, n), and note its size.
+
+    scikit-learn turns it into floats and sets `n_features_in_`; shape and values are
+    left to `check_access`, which explains more.
+    """
+    floats = validate_data(
+        estimator,
+        access,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+    )
+    return check_access(floats)

@@ -1,0 +1,102 @@
+"""The index I and the figures beside it, by hand and against the literal formula."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import FLOOR, directed_blocks, index
+from strategies import problems
+
+from kaccess.cluster import accessibility_index, assess
+from kaccess.cluster.quality import unreachable_share
+from kaccess.errors import InputError
+
+
+def test_index_of_blocks_by_hand(blocks):
+    quality = assess(blocks, [1, 3])
+    np.testing.assert_allclose(quality.intra, [0.8, 0.7])
+    np.testing.assert_allclose(quality.inter, [[1.0, FLOOR], [FLOOR, 1.0]])
+    expected = (np.log(0.8) + np.log(0.7)) / 2 - 2 * np.log(FLOOR) / 4
+    assert quality.index == pytest.approx(expected)
+    np.testing.assert_array_equal(quality.sizes, [3, 2])
+    assert len(quality.singletons) == len(quality.uncovered) == 0
+
+
+def test_members_count_in_inter_not_centroids():
+    """From the members of one cluster, 0 and 1, to the centroid of the other, 2."""
+    access = np.array([[1.0, 0.9, 0.1], [0.5, 1.0, 0.3], [0.2, 0.4, 1.0]])
+    quality = assess(access, [0, 2], [0, 0, 1])
+    np.testing.assert_allclose(quality.inter, [[1.0, 0.2], [0.2, 1.0]])
+
+
+def test_singletons_are_listed_and_penalised(blocks):
+    quality = assess(blocks, [1, 3, 4], alpha=0.0)
+    np.testing.assert_array_equal(quality.singletons, [3, 4])
+    penalised = accessibility_index(blocks, [1, 3, 4], alpha=2.5)
+    assert penalised == pytest.approx(quality.index - 5.0)
+
+
+def test_a_centroid_does_not_cover_itself(blocks):
+    assert assess(blocks, [1, 3]).coverage == pytest.approx(3 / 5)
+    assert assess(blocks, [0, 1, 3]).coverage == pytest.approx(4 / 5)  # 0 and 1 do
+
+
+def test_poses_out_of_reach_are_listed(blocks):
+    quality = assess(blocks, [0, 1])
+    np.testing.assert_array_equal(quality.uncovered, [3, 4])
+    np.testing.assert_array_equal(quality.sizes, [3, 2])  # the tie rule gives them to 0
+
+
+def test_centroids_may_come_in_any_order(blocks):
+    assert accessibility_index(blocks, [3, 1]) == accessibility_index(blocks, [1, 3])
+    np.testing.assert_allclose(assess(blocks, [3, 1]).intra, [0.7, 0.8])
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems(), st.data(), st.floats(0.0, 3.0))
+def test_index_equals_the_literal_formula(problem, data, alpha):
+    access, k, _ = problem
+    poses = data.draw(st.permutations(range(len(access))))
+    centroids = np.array(poses[:k])
+    labels = data.draw(st.lists(st.integers(0, k - 1), min_size=len(access)))
+    labels = np.array(labels[: len(access)])
+    labels[centroids] = np.arange(k)
+    quality = assess(access, centroids, labels, alpha=alpha)
+    value, intra, inter, n_singletons = index(access, centroids, labels, alpha)
+    assert quality.index == pytest.approx(value)
+    np.testing.assert_allclose(quality.intra, intra)
+    np.testing.assert_allclose(quality.inter, inter)
+    assert len(quality.singletons) == n_singletons
+
+
+def test_unreachable_share_counts_ordered_pairs(blocks):
+    assert unreachable_share(blocks, np.array([0, 0, 0, 1, 1])) == 0.0
+    assert unreachable_share(blocks, np.zeros(5, dtype=int)) == pytest.approx(12 / 20)
+    assert unreachable_share(blocks, np.arange(5)) == 0.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_precisions_agree(dtype):
+    access = directed_blocks(40)
+    exact = accessibility_index(access, [3, 14, 25])
+    single = accessibility_index(access.astype(dtype), [3, 14, 25])
+    assert single == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("centroids", "labels", "match"),
+    [
+        ([1, 3], [0, 0, 0, 1], r"`labels` must have shape \(5,\).* got \(4,\)"),
+        ([1, 3], [0, 0, 0, 0, 0], r"`labels` must lie .* got \[0 0\]"),
+        ([1, 3], [0, 0, 0, 1, 2], r"`labels` must lie in \[0, 1\]"),
+        ([1, 0], [0, 0, 0, 1, 1], r"`labels` must lie .* got \[0 0\]"),
+        ([1, 7], None, r"`centroid_indices` must lie in \[0, 4\].* 1 to 7"),
+        ([-1, 2], None, r"`centroid_indices` must lie in \[0, 4\].* -1 to 2"),
+        ([1, 1], None, "`centroid_indices` must be a list of distinct"),
+        ([0.5], None, "`centroid_indices` must be a list of distinct"),
+        ([], None, "`centroid_indices` must be a list of distinct"),
+    ],
+)
+def test_inconsistent_clusterings_are_explained(blocks, centroids, labels, match):
+    with pytest.raises(InputError, match=match):
+        assess(blocks, centroids, labels)

@@ -1,0 +1,105 @@
+"""Swaps against full re-evaluation, exhaustive search and what they start from."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from oracles import directed_blocks, index_of_set, mean_access
+from strategies import problems
+
+from kaccess.cluster.objectives import IndexObjective, MeanAccess
+from kaccess.cluster.solver import kick, polish
+from kaccess.cluster.swap_index import best_replacement
+
+
+def slow_best_replacement(access, kept, alpha):
+    others = [p for p in range(len(access)) if p not in kept]
+    scores = [index_of_set(access, [*kept, p], alpha) for p in others]
+    return max(scores), dict(zip(others, scores, strict=True))
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems(min_clusters=2))
+def test_replacement_scores_equal_full_evaluation(problem):
+    access, k, first = problem
+    kept = np.sort((first + np.arange(k - 1)) % len(access))
+    best, scores = slow_best_replacement(access, kept.tolist(), 1.0)
+    pose, score = best_replacement(access, kept, 1.0, -np.inf)
+    assert score == pytest.approx(best, abs=1e-7)
+    assert scores[pose] == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [2, 9, 40])
+def test_replacement_on_directed_blocks(dtype, k):
+    """More centroids than fit into one product of factors, in both precisions."""
+    access = directed_blocks(70, seed=k).astype(dtype)
+    kept = np.sort(np.random.default_rng(k).permutation(70)[: k - 1])
+    best, scores = slow_best_replacement(access, kept.tolist(), 0.3)
+    pose, score = best_replacement(access, kept, 0.3, -np.inf)
+    assert score == pytest.approx(best, rel=1e-5)
+    assert scores[pose] == pytest.approx(best, rel=1e-5)
+
+
+def test_only_what_exceeds_the_bar_counts():
+    access = directed_blocks(50)
+    kept = np.array([4, 9, 30])
+    pose, best = best_replacement(access, kept, 1.0, -np.inf)
+    assert best_replacement(access, kept, 1.0, best - 1e-6) == (pose, best)
+    assert best_replacement(access, kept, 1.0, best) == (-1, best)
+
+
+@pytest.mark.parametrize("make", [IndexObjective, MeanAccess])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_swap_improves_the_outcome(make, seed):
+    access = directed_blocks(25, seed=seed)
+    objective = make(access)
+    centroids, _ = objective.improve(np.array([0, 5, 10, 15]))
+    best = objective.score(centroids)
+    for leaver in centroids:
+        kept = np.setdiff1d(centroids, leaver)
+        for pose in np.setdiff1d(np.arange(25), centroids):
+            swapped = np.sort(np.append(kept, pose))
+            assert objective.score(swapped) <= best + 1e-6
+
+
+@pytest.mark.parametrize("make", [IndexObjective, MeanAccess])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_small_problems_are_solved_to_the_optimum(make, k):
+    access = directed_blocks(12, seed=2, n_groups=3)
+    objective = make(access)
+    rng = np.random.default_rng(0)
+    centroids, _ = polish(objective, np.arange(k), n_kicks=50, rng=rng)
+    scores = [objective.score(np.array(c)) for c in combinations(range(12), k)]
+    assert objective.score(centroids) == pytest.approx(max(scores))
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems())
+def test_swaps_never_lower_the_score(problem):
+    access, k, first = problem
+    start = np.sort((first + np.arange(k)) % len(access))
+    for objective in (IndexObjective(access), MeanAccess(access)):
+        centroids, _ = objective.improve(start)
+        assert len(np.unique(centroids)) == k
+        assert objective.score(centroids) >= objective.score(start) - 1e-9
+
+
+def test_scores_are_what_they_say():
+    access = directed_blocks(30)
+    centroids = np.array([2, 8, 21])
+    expected = index_of_set(access, centroids, alpha=0.5)
+    assert IndexObjective(access, 0.5).score(centroids) == pytest.approx(expected)
+    expected = mean_access(access, centroids)
+    assert MeanAccess(access).score(centroids) == pytest.approx(expected)
+
+
+def test_a_kick_replaces_a_third():
+    rng = np.random.default_rng(0)
+    start = np.arange(10)
+    for _ in range(20):
+        kicked = kick(start, 50, rng)
+        assert len(np.unique(kicked)) == 10
+        assert len(np.intersect1d(kicked, start)) == 6
+    np.testing.assert_array_equal(kick(start, 10, rng), start)  # nobody to swap in
