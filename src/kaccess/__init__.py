@@ -9,33 +9,43 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kaccess.access import accessibility, estimate_times
-    from kaccess.config import AccessConfig, SampleConfig, StillConfig
+    from kaccess.cluster import KAccess, accessibility_index, select_k
+    from kaccess.config import AccessConfig, ClusterConfig, SampleConfig, StillConfig
     from kaccess.engines import make_engine
     from kaccess.errors import InputError
     from kaccess.poses import Poses, sample_poses
     from kaccess.robots import Robot, load_robot
+    from kaccess.starts import InitialStates
     from kaccess.study import Study
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AccessConfig",
+    "ClusterConfig",
+    "InitialStates",
     "InputError",
+    "KAccess",
     "Poses",
     "Robot",
     "SampleConfig",
     "StillConfig",
     "Study",
     "accessibility",
+    "accessibility_index",
     "estimate_times",
     "load_robot",
     "make_engine",
     "sample_poses",
+    "select_k",
 ]
 
 # Names are imported when first used, so that `kaccess --help` need not load MuJoCo.
 _HOME = {
     "AccessConfig": "config",
+    "ClusterConfig": "config",
+    "InitialStates": "starts",
+    "KAccess": "cluster",
     "InputError": "errors",
     "Poses": "poses",
     "Robot": "robots",
@@ -43,10 +53,12 @@ _HOME = {
     "StillConfig": "config",
     "Study": "study",
     "accessibility": "access",
+    "accessibility_index": "cluster",
     "estimate_times": "access",
     "load_robot": "robots",
     "make_engine": "engines",
     "sample_poses": "poses",
+    "select_k": "cluster",
 }
 
 

@@ -13,7 +13,12 @@ import tyro
 from tyro.conf import OmitArgPrefixes, Positional
 
 from kaccess import __version__
-from kaccess.config import AccessConfig, SampleConfig, StillConfig
+from kaccess.config import (
+    AccessConfig,
+    ClusterConfig,
+    SampleConfig,
+    StillConfig,
+)
 from kaccess.errors import InputError
 
 __all__ = ["main"]
@@ -52,6 +57,7 @@ def run(
 
     sample(robot, study, replace(PRESETS[preset], seed=seed), n_threads=n_threads)
     access(study, AccessConfig(), n_threads=n_threads)
+    cluster(study, ClusterConfig(seed=seed))
     info(study)
     print(f"\nPicture: {pipeline.picture(study)}")
 
@@ -124,6 +130,21 @@ def access(
     print(f"Transition times are in {study}.")
 
 
+def cluster(study: StudyPath, config: OmitArgPrefixes[ClusterConfig]) -> None:
+    """Cluster the poses and write the centroids as initial states.
+
+    Args:
+        study: Folder of the study.
+        config: How poses are clustered.
+    """
+    from kaccess import pipeline
+    from kaccess.console import progress_bar
+
+    with progress_bar("Clustering", "numbers of clusters") as progress:
+        starts = pipeline.cluster(study, config, progress=progress)
+    print(f"{pipeline.compare(study)}\n\nInitial states: {starts}")
+
+
 def info(study: StudyPath, json: bool = False) -> None:
     """Show what is in a study: poses, times, and whether the robot can get up.
 
@@ -135,7 +156,12 @@ def info(study: StudyPath, json: bool = False) -> None:
     from kaccess.report.text import as_json, as_text
 
     summary = pipeline.info(study)
-    print(as_json(summary) if json else as_text(summary))
+    if json:
+        print(as_json(summary))
+        return
+    print(as_text(summary))
+    if table := pipeline.compare(study):
+        print(f"\n{table}")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -148,13 +174,21 @@ def main(argv: list[str] | None = None) -> None:
         os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
     try:
         tyro.extras.subcommand_cli_from_dict(
-            {"run": run, "sample": sample, "access": access, "info": info},
+            {
+                "run": run,
+                "sample": sample,
+                "access": access,
+                "cluster": cluster,
+                "info": info,
+            },
             prog="kaccess",
             description="Find good starting states for teaching a legged robot to "
-            "move. Stages in order: sample, access; `run` does them all.",
+            "move. Stages in order: sample, access, cluster; `run` does them all.",
             args=argv,
         )
     except InputError as error:
+        _exit(2, str(error))
+    except ImportError as error:  # a missing extra; the message gives the pip line
         _exit(2, str(error))
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""

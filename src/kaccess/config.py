@@ -5,9 +5,25 @@ from typing import Literal
 
 from kaccess.errors import InputError
 
-__all__ = ["AccessConfig", "Draw", "SampleConfig", "StillConfig"]
+__all__ = [
+    "AccessConfig",
+    "ClusterConfig",
+    "Draw",
+    "Method",
+    "SampleConfig",
+    "StillConfig",
+]
 
 Draw = Literal["move", "teleport"]
+Method = Literal[
+    "kaccess",
+    "kmeans",
+    "weighted-kmeans",
+    "kmedoids",
+    "louvain",
+    "infomap",
+    "spectral",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +102,36 @@ class AccessConfig:
             height_tol=self.height_tol,
             gravity_tol=self.gravity_tol,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterConfig:
+    """How poses are clustered, and by what the number of clusters is chosen."""
+
+    method: Method = "kaccess"
+    """K-Access, or a rival: K-Means on gravity and joints, the same with gravity
+    weighted by 2, directed k-medoids (mean access from the best centroid), directed
+    Louvain, Infomap, directed spectral clustering."""
+    k: int | None = None
+    """Number of clusters; by default the one with the best index of the method."""
+    k_max: int = 120
+    """Largest number of clusters to choose from."""
+    solver: Literal["swap", "alternate"] = "swap"
+    """Of K-Access: `alternate` is the paper's Algorithm 1; `swap` goes on from it."""
+    alpha: float = 1.0
+    """Penalty of the index for each cluster of one pose [-]."""
+    n_init: int = 30
+    """Starts of Algorithm 1 for each k."""
+    seed: int = 0
+    """Seed of the starts."""
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise InputError(f"`k` must be at least 1, got {self.k}.")
+        if self.k_max < 2:
+            raise InputError(f"`k_max` must be at least 2, got {self.k_max}.")
+        if self.n_init < 1:
+            raise InputError(f"`n_init` must be at least 1, got {self.n_init}.")
 
 
 def _check_positive(**settings: float) -> None:

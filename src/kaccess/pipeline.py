@@ -1,6 +1,6 @@
 """The whole flow, one function per arrow.
 
-    robot --sample--> poses --access--> times (n x n)
+    robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
 
 Each stage reads a study (a folder) and adds to it; running it again goes on where it
 stopped, and does nothing where there is nothing left to do.
@@ -16,23 +16,50 @@ import numpy as np
 
 from kaccess import __version__
 from kaccess.access import (
+    accessibility,
     check_mirror,
     estimate_rows,
     estimate_to_standing,
     split_rows,
 )
-from kaccess.config import AccessConfig, SampleConfig, StillConfig
+from kaccess.config import (
+    AccessConfig,
+    ClusterConfig,
+    Method,
+    SampleConfig,
+    StillConfig,
+)
 from kaccess.engines import EngineName, make_engine
 from kaccess.errors import InputError
-from kaccess.poses import Poses, draw_poses
+from kaccess.poses import Poses, draw_poses, level
 from kaccess.report.summary import Summary, summarize
 from kaccess.robots import Robot, load_robot
+from kaccess.starts import LYING_POSE, NINE_POSES, InitialStates
 from kaccess.study import Settings, Study
-from kaccess.types import Progress
+from kaccess.types import Array, IntArray, Progress
 
-__all__ = ["access", "info", "load_poses", "picture", "sample"]
+__all__ = [
+    "access",
+    "cluster",
+    "compare",
+    "info",
+    "load_poses",
+    "picture",
+    "sample",
+    "write_starts",
+]
 
 logger = logging.getLogger(__name__)
+
+STARTS_NAME: dict[Method, str] = {
+    "kaccess": "ka",
+    "kmeans": "km",
+    "weighted-kmeans": "wkm",
+    "kmedoids": "kmedoids",
+    "louvain": "louvain",
+    "infomap": "infomap",
+    "spectral": "spectral",
+}
 
 
 def sample(
@@ -132,6 +159,58 @@ def access(
     return study
 
 
+def cluster(
+    path: Path, config: ClusterConfig, *, progress: Progress | None = None
+) -> Path:
+    """Cluster a study's poses and write the centroids as initial states.
+
+    Args:
+        path: Folder of the study.
+        config: Method, number of clusters and settings.
+        progress: Called with (numbers of clusters tried, numbers to try).
+
+    Returns:
+        The file of initial states; the clustering lies in `clusters/<method>.json`.
+    """
+    from kaccess.cluster.methods import fit_method
+    from kaccess.cluster.quality import assess
+
+    study = Study(path)
+    poses = load_poses(study)
+    access = accessibility(_finished_times(study))
+    fit = fit_method(
+        access, config, gravity=poses.gravity, joints=poses.joints, progress=progress
+    )
+    centroids, labels = fit.model.centroid_indices_, fit.model.labels_
+    quality = assess(access, centroids, labels, alpha=config.alpha)
+    study.write_json(
+        f"clusters/{config.method}.json",
+        {
+            "settings": asdict(config),
+            "k": len(centroids),
+            "index": quality.index,
+            "coverage": quality.coverage,
+            "centroids": centroids.tolist(),
+            "labels": labels.tolist(),
+            "uncovered": quality.uncovered.tolist(),
+            "curve": None if fit.curve is None else _as_lists(asdict(fit.curve)),
+        },
+    )
+    write_starts(study, poses)
+    starts = _select(poses, centroids)
+    starts.save(path / "starts" / f"{STARTS_NAME[config.method]}.npz")
+    return path / "starts" / f"{STARTS_NAME[config.method]}.npz"
+
+
+def write_starts(study: Study, poses: Poses) -> None:
+    """Write the initial states that need no clustering: `rnd`, `9-pose`, `1-pose`."""
+    folder = study.path / "starts"
+    _select(poses, np.arange(len(poses))).save(folder / "rnd.npz")
+    for name, keys in (("9-pose", NINE_POSES), ("1-pose", (LYING_POSE,))):
+        if set(keys) <= poses.robot.keyframes.keys():
+            _settle_keyframes(study, poses.robot, keys).save(folder / f"{name}.npz")
+
+
 def info(path: Path) -> Summary:
     """Return what is in a study, in figures."""
     study = Study(path)
@@ -161,6 +240,23 @@ def picture(path: Path) -> Path:
     return path / "overview.png"
 
 
+def compare(path: Path) -> str:
+    """Return a table of the clusterings in a study; empty if there are none."""
+    study = Study(path)
+    found = study.read_jsons("clusters")
+    if not found:
+        return ""
+    from kaccess.cluster.comparison import Labelling, format_comparison
+    from kaccess.cluster.comparison import compare as compare_clusterings
+
+    clusterings = {
+        name: Labelling(np.array(content["labels"]), np.array(content["centroids"]))
+        for name, content in found.items()
+    }
+    access = accessibility(_finished_times(study))
+    return format_comparison(compare_clusterings(access, clusterings))
+
+
 def load_poses(study: Study) -> Poses:
     """Return the poses of a study, refused if the robot or a version has changed."""
     robot = load_robot(study.settings["robot"])
@@ -171,6 +267,44 @@ def load_poses(study: Study) -> Poses:
         study.pose_array("contacts"),
         mirrored=study.settings["sample"]["mirror"],
     )
+
+
+def _finished_times(study: Study) -> Array:
+    times = study.times
+    missing = int(np.isnan(times).sum())
+    if missing:
+        raise InputError(
+            f"{missing:,} of {times.size:,} pairs of {study.path} are not estimated "
+            f"yet. Run `kaccess access {study.path}` first."
+        )
+    return times
+
+
+def _select(poses: Poses, indices: IntArray) -> InitialStates:
+    """Return some of the poses as initial states of equal weight."""
+    names = tuple(f"pose {index}" for index in indices)
+    model = poses.robot.fingerprint
+    return InitialStates.uniform(poses.qpos[indices], names=names, model=model)
+
+
+def _settle_keyframes(
+    study: Study, robot: Robot, names: tuple[str, ...]
+) -> InitialStates:
+    """Return keyframes of a robot where they come to rest, as initial states."""
+    keys = [robot.keyframes[name] for name in names]
+    still = StillConfig(**study.settings["still"])
+    settled = make_engine("mujoco", robot, still).settle(
+        np.array([key.qpos for key in keys]),
+        np.array([key.ctrl for key in keys]),
+        time_limit=study.settings["sample"]["time_limit"],
+    )
+    return InitialStates.uniform(
+        level(settled.qpos), names=names, model=robot.fingerprint
+    )
+
+
+def _as_lists(arrays: dict[str, np.ndarray]) -> dict[str, list[float]]:
+    return {name: array.tolist() for name, array in arrays.items()}
 
 
 def _provenance(robot: Robot) -> Settings:

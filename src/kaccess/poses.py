@@ -18,7 +18,7 @@ from kaccess.robots import Robot, find_mirror
 from kaccess.rotations import gravity_in_body, quat_from_roll_pitch, roll_pitch
 from kaccess.types import Array, BoolArray, IntArray, Progress
 
-__all__ = ["Draws", "Poses", "draw_poses", "sample_poses"]
+__all__ = ["Draws", "Poses", "draw_poses", "level", "sample_poses"]
 
 _BLOCK = 64  # candidates per random stream; another value means other poses
 _MAX_ROUND = 8  # blocks that are dropped together: a few seconds on two cores

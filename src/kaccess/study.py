@@ -107,6 +107,18 @@ class Study:
                 "Use the same, or start a new study."
             )
 
+    def write_json(self, name: str, content: Settings) -> Path:
+        """Write a file of results, such as `clusters/kaccess.json`."""
+        path = self.path / name
+        path.parent.mkdir(exist_ok=True)
+        _write_json(path, content)
+        return path
+
+    def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
+        """Return the contents of the JSON files in a folder, by their stems."""
+        paths = sorted((self.path / folder).glob("*.json"))
+        return {path.stem: json.loads(path.read_text()) for path in paths}
+
     def pose_array(self, name: str) -> np.ndarray:
         """Return one of the arrays of the poses, such as `qpos`, (n, nq)."""
         return np.asarray(self._array(f"poses/{name}")[:])

@@ -98,7 +98,7 @@ def test_walk_and_laplacian_are_those_of_chung():
     """Rows sum to 1, visits are stationary, and their root is the first eigenvector."""
     weights = np.random.default_rng(0).random((8, 8)) * (np.arange(8)[:, None] > 0)
     walk = _random_walk(weights, 0.1)
-    visits = _stationary(walk)
+    visits = _stationary(walk, 0.1)
     np.testing.assert_allclose(walk.sum(axis=1), 1.0)
     np.testing.assert_allclose(walk[0], 1 / 8)  # a dead end leads anywhere
     np.testing.assert_allclose(visits @ walk, visits)
@@ -106,3 +106,13 @@ def test_walk_and_laplacian_are_those_of_chung():
     np.testing.assert_allclose(operator, operator.T)
     np.testing.assert_allclose(operator @ np.sqrt(visits), np.sqrt(visits))
     assert np.linalg.eigvalsh(operator).max() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_spectral_takes_either_precision(dtype):
+    """The walk settles in single precision too, and to the same clusters."""
+    access = np.full((6, 6), 1e-8, dtype)
+    access[:3, :3] = access[3:, 3:] = 0.5
+    np.fill_diagonal(access, 1.0)
+    model = DirectedSpectral(2, random_state=0).fit(access)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])

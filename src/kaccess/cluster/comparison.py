@@ -11,7 +11,20 @@ from kaccess.cluster.quality import assess, unreachable_share
 from kaccess.cluster.validation import Clustering
 from kaccess.types import IntArray
 
-__all__ = ["ComparisonRow", "compare", "format_comparison"]
+__all__ = ["ComparisonRow", "Labelling", "compare", "format_comparison"]
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """A clustering that was stored.
+
+    Args:
+        labels_: (n,) cluster of each pose.
+        centroid_indices_: (k,) pose index of the centroid of each cluster.
+    """
+
+    labels_: IntArray
+    centroid_indices_: IntArray
 
 
 @dataclass(frozen=True)

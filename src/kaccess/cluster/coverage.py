@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kaccess.cluster.matrix import check_access_from, reached
-from kaccess.errors import InputError
+from kaccess.errors import ArrayError
 from kaccess.types import IntArray
 
 __all__ = ["Coverage", "coverage"]
@@ -51,7 +51,7 @@ def coverage(
         confidence: Of the interval, in (0, 1).
     """
     if not 0.0 < confidence < 1.0:
-        raise InputError(f"`confidence` must lie in (0, 1), got {confidence}.")
+        raise ArrayError(f"`confidence` must lie in (0, 1), got {confidence}.")
     hits = reached(check_access_from(access_from_centroids))
     if centroid_indices is not None:
         hits[np.arange(len(hits)), centroid_indices] = False

@@ -15,7 +15,7 @@ from kaccess.cluster.objectives import ObjectiveName, make_objective
 from kaccess.cluster.quality import measure
 from kaccess.cluster.solver import SolverName, solve
 from kaccess.cluster.validation import validate_access
-from kaccess.errors import InputError
+from kaccess.errors import ArrayError
 from kaccess.types import Array, IntArray
 
 __all__ = ["KAccess"]
@@ -137,20 +137,20 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         return self
 
     def _check_settings(self, n_poses: int) -> None:
-        """Raise `InputError` for settings that cannot work on `n_poses` poses."""
+        """Raise `ArrayError` for settings that cannot work on `n_poses` poses."""
         check_n_clusters(self.n_clusters, n_poses)
         if self.solver not in get_args(SolverName):
-            raise InputError(
+            raise ArrayError(
                 f"`solver` must be 'swap' or 'alternate', got {self.solver!r}."
             )
         if self.first is not None and not 0 <= self.first < n_poses:
-            raise InputError(
+            raise ArrayError(
                 f"`first` must be a pose index in [0, {n_poses - 1}], got {self.first}."
             )
         for name, least in (("n_init", 1), ("max_iter", 1), ("n_kicks", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise InputError(f"`{name}` must be at least {least}, got {value}.")
+                raise ArrayError(f"`{name}` must be at least {least}, got {value}.")
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that rows and columns of the input are the same poses."""

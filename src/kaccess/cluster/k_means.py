@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import validate_data
 
 from kaccess.cluster.matrix import check_n_clusters
-from kaccess.errors import InputError
+from kaccess.errors import ArrayError
 from kaccess.types import Array, IntArray
 
 __all__ = ["DunnKMeans", "dunn_index", "pose_features"]
@@ -30,7 +30,7 @@ def pose_features(
         gravity_weight: 1 for the paper's KM, 2 for its WKM.
     """
     if gravity.shape != (len(joints), 3):
-        raise InputError(
+        raise ArrayError(
             f"`gravity` must have shape ({len(joints)}, 3), as many rows as `joints`, "
             f"got {gravity.shape}."
         )

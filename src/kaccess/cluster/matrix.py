@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kaccess.errors import InputError
+from kaccess.errors import ArrayError
 from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = [
@@ -45,11 +45,11 @@ def check_access(access: ArrayLike) -> Array:
         entry below `FLOOR`. It is `access` itself where nothing had to change.
 
     Raises:
-        InputError: If it is not square, empty, unfinished (NaN) or outside [0, 1].
+        ArrayError: If it is not square, empty, unfinished (NaN) or outside [0, 1].
     """
     matrix = _as_floats(access, "access")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
+        raise ArrayError(
             "`access` must be a square matrix of accessibilities from pose to pose, "
             f"got shape {matrix.shape}. Pass the matrix, not the poses."
         )
@@ -64,11 +64,11 @@ def check_access_from(access: ArrayLike, n_rows: int | None = None) -> Array:
         n_rows: Number of rows that is expected, if it is known.
 
     Raises:
-        InputError: As for `check_access`, or if the number of rows differs.
+        ArrayError: As for `check_access`, or if the number of rows differs.
     """
     matrix = _as_floats(access, "access_from_centroids")
     if matrix.ndim != 2 or n_rows not in (None, len(matrix)):
-        raise InputError(
+        raise ArrayError(
             "`access_from_centroids` must have one row per centroid "
             f"({'k' if n_rows is None else n_rows}) and one column per pose, got shape "
             f"{matrix.shape}. Pass `access[centroid_indices]`."
@@ -77,11 +77,11 @@ def check_access_from(access: ArrayLike, n_rows: int | None = None) -> Array:
 
 
 def check_n_clusters(n_clusters: int, n_poses: int) -> None:
-    """Raise `InputError` unless 1 <= n_clusters <= n_poses."""
+    """Raise `ArrayError` unless 1 <= n_clusters <= n_poses."""
     if not isinstance(n_clusters, Integral):
-        raise InputError(f"`n_clusters` must be a whole number, got {n_clusters}.")
+        raise ArrayError(f"`n_clusters` must be a whole number, got {n_clusters}.")
     if not 1 <= n_clusters <= n_poses:
-        raise InputError(
+        raise ArrayError(
             f"`n_clusters` must lie in [1, {n_poses}], the number of poses, got "
             f"{n_clusters}. Ask for fewer clusters or sample more poses."
         )
@@ -92,12 +92,12 @@ def check_centroids(centroid_indices: ArrayLike, n_poses: int) -> IntArray:
     centroids = np.asarray(centroid_indices)
     good = centroids.ndim == 1 and len(centroids) > 0 and centroids.dtype.kind in "iu"
     if not good or len(np.unique(centroids)) < len(centroids):
-        raise InputError(
+        raise ArrayError(
             "`centroid_indices` must be a list of distinct pose indices, got "
             f"{centroids}."
         )
     if centroids.min() < 0 or centroids.max() >= n_poses:
-        raise InputError(
+        raise ArrayError(
             f"`centroid_indices` must lie in [0, {n_poses - 1}], got values from "
             f"{centroids.min()} to {centroids.max()}."
         )
@@ -108,11 +108,11 @@ def check_labels(labels: ArrayLike, centroids: IntArray, n_poses: int) -> IntArr
     """Return labels as an array, (n,), if each centroid is in its own cluster."""
     homes, k = np.asarray(labels), len(centroids)
     if homes.shape != (n_poses,):
-        raise InputError(
+        raise ArrayError(
             f"`labels` must have shape ({n_poses},), one per pose, got {homes.shape}."
         )
     if homes.min() < 0 or homes.max() >= k or (homes[centroids] != np.arange(k)).any():
-        raise InputError(
+        raise ArrayError(
             f"`labels` must lie in [0, {k - 1}] and put centroid i into cluster i, got "
             f"{homes[centroids][:10]} for the centroids."
         )
@@ -124,7 +124,7 @@ def _as_floats(access: ArrayLike, name: str) -> Array:
     matrix = np.asarray(access)
     if matrix.dtype not in (np.float32, np.float64):
         if matrix.dtype.kind not in "buif":
-            raise InputError(f"`{name}` must be real numbers, got {matrix.dtype}.")
+            raise ArrayError(f"`{name}` must be real numbers, got {matrix.dtype}.")
         matrix = matrix.astype(np.float64)
     return np.ascontiguousarray(matrix)
 
@@ -132,19 +132,19 @@ def _as_floats(access: ArrayLike, name: str) -> Array:
 def _check_values(matrix: Array, name: str) -> Array:
     """Return the matrix raised to the floor, or explain which values are wrong."""
     if matrix.size == 0:
-        raise InputError(
+        raise ArrayError(
             f"`{name}` is empty, with shape {matrix.shape} and 0 sample(s). Sample "
             "poses and estimate their accessibility first."
         )
     low, high = matrix.min(), matrix.max()
     if np.isnan(low):
         missing = int(np.isnan(matrix).sum())
-        raise InputError(
+        raise ArrayError(
             f"`{name}` has {missing} NaN of {matrix.size} pairs: the estimate is "
             "unfinished. Run it again to resume."
         )
     if low < 0.0 or high > 1.0:
-        raise InputError(
+        raise ArrayError(
             f"`{name}` must lie in [0, 1], got values from {low:.3g} to {high:.3g}. "
             "Did you pass times? Pass `np.exp(-times)` (inf for pairs not reached)."
         )

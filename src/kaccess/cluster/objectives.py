@@ -13,7 +13,7 @@ from kaccess.cluster.alternate import assign
 from kaccess.cluster.quality import measure
 from kaccess.cluster.swap_access import swap_for_access
 from kaccess.cluster.swap_index import best_replacement
-from kaccess.errors import InputError
+from kaccess.errors import ArrayError
 from kaccess.types import Array, IntArray
 
 __all__ = [
@@ -106,4 +106,4 @@ def make_objective(name: ObjectiveName, access: Array, *, alpha: float) -> Objec
         return IndexObjective(access, alpha)
     if name == "access":
         return MeanAccess(access)
-    raise InputError(f"`objective` must be 'index' or 'access', got {name!r}.")
+    raise ArrayError(f"`objective` must be 'index' or 'access', got {name!r}.")

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from kaccess.cluster.k_access import KAccess
 from kaccess.cluster.matrix import check_access, check_n_clusters
 from kaccess.cluster.stability import Stability, compare_resamples, draw_resamples
-from kaccess.errors import InputError
+from kaccess.errors import ArrayError
 from kaccess.types import Array, IntArray, Progress
 
 __all__ = ["Curve", "Selection", "select_k"]
@@ -86,9 +86,9 @@ def select_k(
 
 
 def _check_ks(ks: list[int], n_poses: int) -> None:
-    """Raise `InputError` unless there are numbers to try and all of them can be."""
+    """Raise `ArrayError` unless there are numbers to try and all of them can be."""
     if not ks:
-        raise InputError("`n_clusters` is empty. Pass numbers to try: `range(2, 121)`.")
+        raise ArrayError("`n_clusters` is empty. Pass numbers to try: `range(2, 121)`.")
     check_n_clusters(ks[0], n_poses)
     check_n_clusters(ks[-1], n_poses)
 

@@ -15,10 +15,13 @@ __all__ = ["Clustering", "validate_access"]
 class Clustering(Protocol):
     """A fitted clustering of n poses, by whatever method."""
 
-    labels_: IntArray
-    """(n,) cluster of each pose."""
-    centroid_indices_: IntArray
-    """(k,) pose index of the centroid of each cluster."""
+    @property
+    def labels_(self) -> IntArray:
+        """(n,) cluster of each pose."""
+
+    @property
+    def centroid_indices_(self) -> IntArray:
+        """(k,) pose index of the centroid of each cluster."""
 
 
 def validate_access(estimator: Any, access: ArrayLike) -> Array:  # noqa: ANN401

@@ -8,6 +8,7 @@ every stage reads them here and cannot drift apart from the others.
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -70,12 +71,17 @@ class Robot:
         )
 
     @cached_property
+    def keyframes(self) -> dict[str, Any]:
+        """Named keyframes, with their `qpos` and `ctrl`."""
+        keys = [self.model.key(key) for key in range(self.model.nkey)]
+        return {key.name: key for key in keys if key.name}
+
+    @cached_property
     def standing(self) -> Array:
         """State in which it stands, (nq,): the keyframe of that name, or qpos0."""
-        names = [self.model.key(key).name for key in range(self.model.nkey)]
         for name in _STANDING_KEYS:
-            if name in names:
-                return np.array(self.model.key(name).qpos)
+            if name in self.keyframes:
+                return np.array(self.keyframes[name].qpos)
         return np.array(self.model.qpos0)
 
     def joints(self, qpos: Array) -> Array:

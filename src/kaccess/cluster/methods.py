@@ -1,0 +1,83 @@
+"""Every clustering method under one call, as the command line offers them."""
+
+from dataclasses import dataclass
+
+from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
+from kaccess.cluster.k_access import KAccess
+from kaccess.cluster.k_means import DunnKMeans, pose_features
+from kaccess.cluster.selection import Curve, select_k
+from kaccess.cluster.validation import Clustering
+from kaccess.config import ClusterConfig
+from kaccess.types import Array, Progress
+
+__all__ = ["Fit", "fit_method"]
+
+_GRAVITY_WEIGHT = {"kmeans": 1.0, "weighted-kmeans": 2.0}  # the paper's KM and WKM
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A clustering and how its number of clusters was chosen.
+
+    Args:
+        model: The fitted clustering.
+        curve: Figures for every number tried, where the index chose it.
+    """
+
+    model: Clustering
+    curve: Curve | None = None
+
+
+def fit_method(
+    access: Array,
+    config: ClusterConfig,
+    *,
+    gravity: Array,
+    joints: Array,
+    progress: Progress | None = None,
+) -> Fit:
+    """Cluster n poses by the method of `config`.
+
+    Args:
+        access: (n, n) accessibilities in [0, 1], from row to column.
+        config: Method, number of clusters and settings.
+        gravity: (n, 3) unit gravity vector in the body frame, for K-Means.
+        joints: (n, nu) joint positions, for K-Means [rad].
+        progress: Called after each fit of K-Access.
+    """
+    match config.method:
+        case "kaccess" | "kmedoids":
+            return _fit_k_access(access, config, progress)
+        case "kmeans" | "weighted-kmeans":
+            weight = _GRAVITY_WEIGHT[config.method]
+            features = pose_features(gravity, joints, gravity_weight=weight)
+            model = DunnKMeans(
+                config.k, max_clusters=config.k_max, random_state=config.seed
+            )
+            return Fit(model.fit(features))
+        case "louvain":
+            return Fit(Louvain().fit(access))
+        case "infomap":
+            return Fit(Infomap(random_state=config.seed).fit(access))
+        case "spectral":
+            spectral = DirectedSpectral(
+                config.k, max_clusters=config.k_max, random_state=config.seed
+            )
+            return Fit(spectral.fit(access))
+
+
+def _fit_k_access(
+    access: Array, config: ClusterConfig, progress: Progress | None
+) -> Fit:
+    model = KAccess(
+        solver=config.solver,
+        objective="index" if config.method == "kaccess" else "access",
+        alpha=config.alpha,
+        n_init=config.n_init,
+        random_state=config.seed,
+    )
+    if config.k is not None:
+        return Fit(model.set_params(n_clusters=config.k).fit(access))
+    numbers = range(2, min(config.k_max, len(access)) + 1)
+    chosen = select_k(access, numbers, estimator=model, progress=progress)
+    return Fit(chosen.model, chosen.curve)

@@ -1,0 +1,111 @@
+"""Initial states: where episodes of learning begin, and with what weight.
+
+The six distributions that the paper compares are one class with different contents: the
+centroids of K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine
+hand-designed poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`).
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from kaccess.errors import InputError
+from kaccess.types import Array
+
+__all__ = ["LYING_POSE", "NINE_POSES", "InitialStates"]
+
+# Keyframes of a robot that stand for the hand-designed starts of Yang et al. 2020, as
+# the authors' later code names them.
+NINE_POSES = (
+    "back",
+    "stand",
+    "kneel",
+    "straight",
+    "spread",
+    "crouch",
+    "belly",
+    "left",
+    "right",
+)
+LYING_POSE = "back"
+
+
+@dataclass(frozen=True, eq=False)
+class InitialStates:
+    """A distribution of states at rest.
+
+    Args:
+        qpos: (k, nq) states.
+        weights: (k,) probability of each; they sum to 1.
+        names: What each state is called.
+        model: Fingerprint of the robot they belong to.
+    """
+
+    qpos: Array
+    weights: Array
+    names: tuple[str, ...]
+    model: str
+
+    def __post_init__(self) -> None:
+        k = len(self.qpos)
+        if self.qpos.ndim != 2 or k == 0:
+            raise InputError(
+                f"`qpos` must be states of shape (k, nq), k > 0, got {self.qpos.shape}."
+            )
+        if self.weights.shape != (k,) or len(self.names) != k:
+            raise InputError(
+                f"`weights` and `names` must have an entry for each of the {k} states, "
+                f"got {self.weights.shape} and {len(self.names)}."
+            )
+        if not (self.weights >= 0).all() or not np.isclose(self.weights.sum(), 1.0):
+            raise InputError(
+                f"`weights` must be at least 0 and sum to 1, got {self.weights}."
+            )
+
+    @classmethod
+    def uniform(
+        cls, qpos: Array, *, names: tuple[str, ...], model: str
+    ) -> "InitialStates":
+        """Return states of equal weight."""
+        return cls(qpos, np.full(len(qpos), 1.0 / len(qpos)), names, model)
+
+    def __len__(self) -> int:
+        return len(self.qpos)
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw n states, (n, nq)."""
+        return self.qpos[rng.choice(len(self), size=n, p=self.weights)]
+
+    def save(self, path: Path) -> None:
+        """Write the states to an .npz file, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with draft.open("wb") as file:
+                np.savez(
+                    file,
+                    qpos=self.qpos,
+                    weights=self.weights,
+                    names=np.array(self.names),
+                    model=np.array(self.model),
+                )
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "InitialStates":
+        """Read states that `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                qpos, weights = file["qpos"], file["weights"]
+                names, model = tuple(file["names"].tolist()), str(file["model"])
+        except (KeyError, ValueError, EOFError, OSError, BadZipFile) as error:
+            raise InputError(
+                f"{path} holds no initial states ({error}). Make some with "
+                "`kaccess cluster STUDY`."
+            ) from error
+        return cls(qpos, weights, names, model)
