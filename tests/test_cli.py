@@ -138,7 +138,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         err = process.stderr.read()
         assert process.wait() == 130
     assert err.strip().endswith(
-        "kaccess: Interrupted. Finished work is kept; the same command goes on."
+        "kaccess: Interrupted. What was stored is kept; run the same command again."
     )
     assert "Traceback" not in err
     assert Study(study).is_done(range(0, 1))

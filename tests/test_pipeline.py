@@ -13,6 +13,7 @@ import kaccess
 from kaccess import AccessConfig, InputError, Study, estimate_times, pipeline
 from kaccess.config import SampleConfig, StillConfig
 from kaccess.engines.mujoco import MujocoEngine
+from kaccess.report.summary import verdict
 
 from .conftest import TINY
 
@@ -113,6 +114,12 @@ def test_a_share_of_the_rows_is_just_that(tiny_study):
     assert calls[0] == (0, 6 * 24) and calls[-1] == (6 * 24, 6 * 24)
 
 
+def test_rows_within_a_tile_bring_the_whole_tile(tiny_study):
+    pipeline.access(tiny_study, AccessConfig(), only_rows=range(5, 6))
+    done = ~np.isnan(Study(tiny_study).times).any(axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(done), [4, 5])
+
+
 @pytest.mark.parametrize("rows", [range(0, 25), range(5, 5), range(-1, 3)])
 def test_rows_that_are_not_there_are_refused(tiny_study, rows):
     with pytest.raises(InputError, match=r"`only_rows` must be .* within 0:24"):
@@ -174,12 +181,61 @@ def test_another_version_is_refused(tiny_study, monkeypatch):
     pipeline.info(tiny_study)  # reading is fine
 
 
+def test_another_mujoco_is_refused(tiny_study, monkeypatch):
+    monkeypatch.setattr("mujoco.__version__", "3.0.0")
+    with pytest.raises(InputError, match=r"versions.mujoco was .* now '3.0.0'"):
+        pipeline.access(tiny_study, AccessConfig())
+
+
+def test_every_stage_uses_the_still_test_of_the_study(tmp_path, monkeypatch):
+    seen = []
+    make = pipeline.make_engine
+
+    def spy(name, robot, still, **kwargs):
+        engine = make(name, robot, still, **kwargs)
+        seen.append(engine.still)
+        return engine
+
+    monkeypatch.setattr(pipeline, "make_engine", spy)
+    still = StillConfig(window=0.2, joint_velocity=0.3)
+    pipeline.sample(str(TINY), tmp_path / "s", SampleConfig(n=4), still=still)
+    pipeline.access(tmp_path / "s", AccessConfig())
+    assert seen == [still, still]
+
+
+@pytest.mark.parametrize("settings", [{"n_threads": -1}, {"only_rows": range(9, 3)}])
+def test_what_is_refused_leaves_the_study_as_it_was(tiny_study, settings):
+    before = (tiny_study / "study.json").read_text()
+    with pytest.raises(InputError):
+        pipeline.access(tiny_study, AccessConfig(), **settings)
+    assert (tiny_study / "study.json").read_text() == before
+
+
+def test_a_standing_pose_that_does_not_stand_is_reported(tmp_path):
+    mjcf = tmp_path / "robot.xml"
+    onside = 'qpos="0 0 0.2 0.72 0.69 0 0 0 0"'
+    mjcf.write_text(TINY.read_text().replace('qpos="0 0 0.03 1 0 0 0 0 0"', onside))
+    pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=6))
+    study = pipeline.access(tmp_path / "study", AccessConfig())
+    assert np.isinf(study.to_standing).all()
+    message = verdict(pipeline.info(tmp_path / "study"))
+    assert "does not stay in its standing pose" in message
+
+
+def test_a_model_file_may_be_moved(tmp_path):
+    """A study knows its robot by what moves it, not by its path."""
+    mjcf = tmp_path / "robot.xml"
+    mjcf.write_text(TINY.read_text())
+    pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=4))
+    pipeline.sample(str(TINY), tmp_path / "study", SampleConfig(n=4))
+
+
 def test_another_model_is_refused(tmp_path):
     mjcf = tmp_path / "robot.xml"
     mjcf.write_text(TINY.read_text())
     pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=4))
     mjcf.write_text(TINY.read_text().replace('mass="0.5"', 'mass="0.6"'))
-    with pytest.raises(InputError, match=r"model was '[0-9a-f]+' and is now"):
+    with pytest.raises(InputError, match=r"model was '[0-9a-f]{12}...' and is now"):
         pipeline.access(tmp_path / "study", AccessConfig())
     os.unlink(mjcf)  # noqa: PTH108
     with pytest.raises(InputError, match="Unknown robot"):

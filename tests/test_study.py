@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ def make(path, n=5, tile_rows=2, **settings):
     }
     return Study.create(
         path,
-        {"robot": "x", **settings},
+        {"robot": "x", "model": "y", "versions": {}, "sample": {}, **settings},
         poses=poses,
         parts=("head", "tail"),
         tile_rows=tile_rows,
@@ -71,12 +72,54 @@ def test_another_folder_is_not_touched(tmp_path):
     assert os.listdir(tmp_path) == ["thesis.tex"]  # noqa: PTH208
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}'])
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b'{"format": 99}', b'{"format": 1}', b"\xff\xfe"]
+)
 def test_a_study_that_cannot_be_read_is_explained(tmp_path, content):
     make(tmp_path / "a")
-    (tmp_path / "a" / "study.json").write_text(content)
+    (tmp_path / "a" / "study.json").write_bytes(content)
     with pytest.raises(InputError, match=r"cannot be read|version can read"):
         Study(tmp_path / "a")
+
+
+@pytest.mark.parametrize("array", ["times", "outcomes", "to_standing", "poses/qpos"])
+def test_a_missing_array_is_explained(tmp_path, array):
+    make(tmp_path / "a")
+    shutil.rmtree(tmp_path / "a" / "study.zarr" / array)
+    with pytest.raises(InputError, match=f"is damaged: it has no array '{array}'"):
+        Study(tmp_path / "a")
+
+
+def test_missing_arrays_are_explained(tmp_path):
+    make(tmp_path / "a")
+    shutil.rmtree(tmp_path / "a" / "study.zarr")
+    with pytest.raises(InputError, match=r"study.zarr cannot be read"):
+        Study(tmp_path / "a")
+
+
+def test_a_chunk_that_is_junk_is_explained(tmp_path):
+    study = make(tmp_path / "a")
+    study.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
+    (tmp_path / "a" / "study.zarr" / "times" / "c" / "0" / "0").write_bytes(b"junk")
+    with pytest.raises(InputError, match=r"study.zarr/times is damaged"):
+        _ = Study(tmp_path / "a").times
+
+
+def test_a_tile_is_done_once_its_times_are_in(tmp_path, monkeypatch):
+    """Outcomes go first, so that a kill between the two leaves the tile undone."""
+    study, order = make(tmp_path / "a"), []
+    array = study._array
+    monkeypatch.setattr(study, "_array", lambda name: order.append(name) or array(name))
+    study.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
+    assert order == ["outcomes", "times"]
+
+
+def test_two_processes_cannot_record_different_settings(tmp_path):
+    make(tmp_path / "a")
+    one, other = Study(tmp_path / "a"), Study(str(tmp_path / "a"))
+    one.record("access", {"joint_tol": 0.5})
+    with pytest.raises(InputError, match=r"joint_tol was 0.5 and is now 0.1"):
+        other.record("access", {"joint_tol": 0.1})
 
 
 def test_sections_are_written_once(tmp_path):

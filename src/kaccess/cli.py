@@ -110,8 +110,8 @@ def access(
         study: Folder of the study.
         config: When a pose counts as reached.
         engine: Simulator.
-        only_rows: START:STOP, do only the tiles that begin in these rows: to split the
-            work by hand over processes or machines that share the folder.
+        only_rows: START:STOP, do only these rows, and those in the same tiles: to split
+            the work by hand over processes or machines that share the folder.
         n_threads: CPU threads; 0 takes them all.
     """
     from kaccess import pipeline
@@ -190,6 +190,8 @@ def main(argv: list[str] | None = None) -> None:
         _exit(2, str(error))
     except ImportError as error:  # a missing extra; the message gives the pip line
         _exit(2, str(error))
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(
@@ -198,7 +200,7 @@ def main(argv: list[str] | None = None) -> None:
             "the same command again once that is mended.",
         )
     except KeyboardInterrupt:
-        _exit(130, "Interrupted. Finished work is kept; the same command goes on.")
+        _exit(130, "Interrupted. What was stored is kept; run the same command again.")
 
 
 def _exit(code: int, message: str) -> NoReturn:
@@ -208,7 +210,7 @@ def _exit(code: int, message: str) -> NoReturn:
 
 def _parse_rows(text: str) -> range:
     start, _, stop = text.partition(":")
-    if not (start.isdigit() and stop.isdigit()):
+    if not (start.isdecimal() and stop.isdecimal()):
         raise InputError(
             f"`--only-rows` must be START:STOP, such as 0:500, got {text!r}."
         )

@@ -14,6 +14,8 @@ __all__ = [
     "StillConfig",
 ]
 
+_LARGEST = 1e6  # seconds, metres, radians: beyond this something is mistyped
+
 Draw = Literal["move", "teleport"]
 Method = Literal[
     "kaccess",
@@ -136,5 +138,7 @@ class ClusterConfig:
 
 def _check_positive(**settings: float) -> None:
     for name, value in settings.items():
-        if not value > 0:
-            raise InputError(f"`{name}` must be positive, got {value}.")
+        if not 0 < value < _LARGEST:
+            raise InputError(
+                f"`{name}` must be positive and below {_LARGEST:g}, got {value}."
+            )

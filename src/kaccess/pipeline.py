@@ -102,7 +102,8 @@ def sample(
     }
     return Study.create(
         path,
-        settings | {"draws": asdict(draws), "machine": _machine()},
+        {"robot": robot.name, **settings}
+        | {"draws": asdict(draws), "machine": _machine()},
         poses=arrays,
         parts=robot.parts,
         tile_rows=len(split_rows(len(poses))[0]),
@@ -125,26 +126,27 @@ def access(
         config: Time limit and tolerances of the arrival test.
         engine: Simulator.
         n_threads: CPU threads; 0 takes them all.
-        only_rows: Do only the tiles that begin in these rows, to split the work.
+        only_rows: Do only these rows, and those in the same tiles: to split the work.
         progress: Called with (pairs done, pairs to do).
     """
     study = Study(path)
     _check_rows(only_rows, study.n_poses)
     poses = load_poses(study)
-    study.record("access", asdict(config) | {"engine": engine})
     still = StillConfig(**study.settings["still"])
     simulator = make_engine(engine, poses.robot, still, n_threads=n_threads)
-
+    settings = asdict(config) | {"engine": engine}
+    if "access" in study.settings:
+        study.require_same({"access": settings})
     if np.isnan(study.to_standing).any():
         standing = estimate_to_standing(poses, config, engine=simulator)
-        study.to_standing = standing.times
+        study.record("access", settings)
+        study.record("standing", {"rests": standing is not None})
+        study.to_standing = np.inf if standing is None else standing.times
     if poses.mirrored and "mirror_check" not in study.settings:
         check = check_mirror(poses, config, engine=simulator)
         study.record("mirror_check", asdict(check))
 
-    tiles = [
-        rows for rows in study.tiles() if only_rows is None or rows.start in only_rows
-    ]
+    tiles = [rows for rows in study.tiles() if _overlap(rows, only_rows)]
     todo = [rows for rows in tiles if not study.is_done(rows)]
     n_pairs = study.n_poses * sum(map(len, tiles))
     done = n_pairs - study.n_poses * sum(map(len, todo))
@@ -260,7 +262,7 @@ def compare(path: Path) -> str:
 def load_poses(study: Study) -> Poses:
     """Return the poses of a study, refused if the robot or a version has changed."""
     robot = load_robot(study.settings["robot"])
-    study.require_same(_provenance(robot))
+    study.require_same(_provenance(robot))  # by its model: a file may be moved
     return Poses(
         robot,
         study.pose_array("qpos"),
@@ -310,7 +312,6 @@ def _as_lists(arrays: dict[str, np.ndarray]) -> dict[str, list[float]]:
 def _provenance(robot: Robot) -> Settings:
     """What results depend on beside the settings."""
     return {
-        "robot": robot.name,
         "model": robot.fingerprint,
         "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
     }
@@ -322,6 +323,10 @@ def _machine() -> Settings:
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
+
+
+def _overlap(rows: range, wanted: range | None) -> bool:
+    return wanted is None or (rows.start < wanted.stop and wanted.start < rows.stop)
 
 
 def _check_rows(only_rows: range | None, n: int) -> None:

@@ -255,6 +255,7 @@ def _check_hope(robot: Robot, fates: IntArray) -> None:
         raise InputError(
             f"{robot.name} hardly ever comes to rest: of {draws.drawn} draws "
             f"{draws.kept} became poses, {draws.colliding} touched themselves, "
-            f"{draws.restless} kept moving, {draws.diverged} broke the simulation. "
+            f"{draws.restless} kept moving, {draws.diverged} broke the simulation, "
+            f"{draws.airborne} touched no ground. "
             "Look at its gains, damping and `drop_height`, or raise `time_limit`."
         )

@@ -25,6 +25,8 @@ __all__ = ["Settings", "Study"]
 Settings = Mapping[str, Any]
 
 _FORMAT = 1
+_SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
+_ARRAYS = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
 
 
 class Study:
@@ -37,10 +39,10 @@ class Study:
         settings: What `study.json` holds.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.settings: dict[str, Any] = _read_settings(path)
-        self._arrays = zarr.open_group(path / "study.zarr", mode="r+")
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.settings: dict[str, Any] = _read_settings(self.path)
+        self._arrays = _open_arrays(self.path / "study.zarr")
 
     @staticmethod
     def exists(path: Path) -> bool:
@@ -87,17 +89,18 @@ class Study:
 
     def record(self, section: str, settings: Settings) -> None:
         """Add a section to `study.json`, or refuse if it is there with other values."""
-        if section in self.settings:
-            self.require_same({section: settings})
-            return
-        self.settings[section] = dict(settings)
-        _write_json(self.path / "study.json", self.settings)
+        # Another process may have written it since: read again, and write only if new.
+        self.settings = _read_settings(self.path)
+        if section not in self.settings:
+            self.settings[section] = dict(settings)
+            _write_json(self.path / "study.json", self.settings)
+        self.require_same({section: settings})
 
     def require_same(self, given: Settings) -> None:
         """Raise `InputError` if the study was made with other values than `given`."""
         stored, given = _flatten(self.settings), _flatten(given)
         differing = [
-            f"{name} was {stored.get(name)!r} and is now {value!r}"
+            f"{name} was {_short(stored.get(name))} and is now {_short(value)}"
             for name, value in given.items()
             if stored.get(name) != value
         ]
@@ -121,7 +124,7 @@ class Study:
 
     def pose_array(self, name: str) -> np.ndarray:
         """Return one of the arrays of the poses, such as `qpos`, (n, nq)."""
-        return np.asarray(self._array(f"poses/{name}")[:])
+        return self._read(f"poses/{name}")
 
     @property
     def n_poses(self) -> int:
@@ -136,20 +139,20 @@ class Study:
     @property
     def times(self) -> Array:
         """(n, n) seconds from pose i to j; NaN is not estimated, inf not reached."""
-        return np.asarray(self._array("times")[:])
+        return self._read("times")
 
     @property
     def outcomes(self) -> IntArray:
         """(n, n) how each transition ended; 0 is not estimated."""
-        return np.asarray(self._array("outcomes")[:])
+        return self._read("outcomes")
 
     @property
     def to_standing(self) -> Array:
         """(n,) seconds from each pose to standing; NaN is not estimated."""
-        return np.asarray(self._array("to_standing")[:])
+        return self._read("to_standing")
 
     @to_standing.setter
-    def to_standing(self, times: Array) -> None:
+    def to_standing(self, times: Array | float) -> None:
         self._array("to_standing")[:] = times
 
     def tiles(self) -> list[range]:
@@ -159,7 +162,7 @@ class Study:
 
     def is_done(self, rows: range) -> bool:
         """Return whether a tile is stored."""
-        return not np.isnan(self._array("times")[rows.start : rows.stop]).any()
+        return not np.isnan(self._read("times", rows.start, rows.stop)).any()
 
     def write_rows(self, rows: range, times: Array, outcomes: IntArray) -> None:
         """Store a tile. The times come last: a tile counts as done when they are in."""
@@ -170,6 +173,18 @@ class Study:
         array = self._arrays[name]
         assert isinstance(array, zarr.Array)
         return array
+
+    def _read(
+        self, name: str, start: int | None = None, stop: int | None = None
+    ) -> np.ndarray:
+        """Return rows of an array."""
+        try:
+            return np.asarray(self._array(name)[start:stop])
+        except (RuntimeError, ValueError) as error:  # from the decompressor
+            raise InputError(
+                f"{self.path}/study.zarr/{name} is damaged: {error}. Delete the chunk "
+                "that cannot be read, or start a new study."
+            ) from error
 
 
 def _create_arrays(
@@ -197,6 +212,18 @@ def _create_arrays(
     )
 
 
+def _open_arrays(path: Path) -> zarr.Group:
+    """Open the arrays of a study, all of which must be there."""
+    try:
+        group = zarr.open_group(path, mode="r+")
+        missing = [name for name in _ARRAYS if name not in group]
+    except (FileNotFoundError, ValueError, KeyError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+    if missing:
+        raise InputError(f"{path} is damaged: it has no array {missing[0]!r}.")
+    return group
+
+
 def _read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = json.loads((path / "study.json").read_text())
@@ -205,11 +232,14 @@ def _read_settings(path: Path) -> dict[str, Any]:
             f"{path} is not a study (it has no study.json). "
             f"Make one with `kaccess sample ROBOT {path}`."
         ) from None
-    except (json.JSONDecodeError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise InputError(f"{path}/study.json cannot be read: {error}.") from error
-    if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
+    known = isinstance(settings, dict) and settings.get("format") == _FORMAT
+    if not known or not all(
+        isinstance(settings.get(section), kind) for section, kind in _SECTIONS.items()
+    ):
         raise InputError(f"{path}/study.json is not of a study this version can read.")
-    return settings
+    return dict(settings)
 
 
 def _write_json(path: Path, content: Settings) -> None:
@@ -220,6 +250,12 @@ def _write_json(path: Path, content: Settings) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _short(value: object) -> str:
+    """Return a value for a message; a hash is told apart by its first digits."""
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:13]}...'"
 
 
 def _flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:

@@ -7,11 +7,11 @@ from kaccess.robots import Robot, find_mirror
 
 def test_partners_are_left_and_right(any_robot):
     mirror = find_mirror(any_robot)
-    swap = str.maketrans("lr", "rl")
     names = any_robot.joint_names
+    other = {"lf": "rf", "rf": "lf", "lr": "rr", "rr": "lr", "le": "ri", "ri": "le"}
     for name, partner in zip(names, mirror.partner, strict=True):
-        assert names[partner][0] == name[0].translate(swap)
-        assert names[partner][-4:] in (name[-4:], "left", "ight")
+        assert names[partner][:2] == other[name[:2]]
+        assert names[partner].partition("_")[2] == name.partition("_")[2]
 
 
 def test_mirroring_twice_changes_nothing(any_robot):
@@ -26,6 +26,20 @@ def test_a_robot_with_one_heavier_leg_is_refused(bittle):
     model.body("lf_thigh").mass *= 1.5
     with pytest.raises(InputError, match="mirrored states accelerate differently"):
         find_mirror(Robot("lopsided", model, 0.35))
+
+
+def test_a_robot_with_one_stiffer_joint_is_refused(bittle):
+    model = bittle.model.__copy__()
+    model.dof_damping[6] *= 2
+    with pytest.raises(InputError, match="mirrored states accelerate differently"):
+        find_mirror(Robot("stiff", model, 0.35))
+
+
+def test_a_robot_with_one_narrower_joint_is_refused(bittle):
+    model = bittle.model.__copy__()
+    model.actuator_ctrlrange[0] = [-1.0, 1.0]
+    with pytest.raises(InputError, match=r"joint 'lf_shoulder' has another range"):
+        find_mirror(Robot("narrow", model, 0.35))
 
 
 def test_a_robot_with_one_leg_out_of_place_is_refused(bittle):

@@ -12,6 +12,7 @@ TEMPLATE = """
     <body pos="0 0 1">{base}
       <geom size=".1" mass="1"/>
       <body><joint name="hinge" axis="0 1 0"/><geom size=".05" pos=".2 0 0"/></body>
+      <body><joint name="limited" range="0 60"/><geom size=".05"/></body>
     </body>
   </worldbody>
   <actuator>{actuator}</actuator>
@@ -21,7 +22,7 @@ GROUND = "<geom type='plane' size='0 0 1'/>"
 SERVO = "<position joint='hinge' kp='10'/>"
 
 
-def write(tmp_path, *, ground=GROUND, base="<freejoint/>", actuator=SERVO):
+def write(tmp_path, *, ground=GROUND, base="<freejoint name='base'/>", actuator=SERVO):
     path = tmp_path / "robot.xml"
     path.write_text(TEMPLATE.format(ground=ground, base=base, actuator=actuator))
     return path
@@ -103,7 +104,15 @@ def test_an_mjcf_file_is_a_robot(tmp_path):
     [
         ({"base": ""}, r"must have one free joint.*but has 0 free joints"),
         ({"actuator": ""}, "has no position actuators"),
-        ({"actuator": "<motor joint='hinge'/>"}, "position actuators only, but 1 of 1"),
+        ({"actuator": "<motor joint='hinge'/>"}, "but 1 of 1 are of another kind"),
+        ({"actuator": SERVO.replace("kp", "gear='2' kp")}, "but 1 of 1 are of another"),
+        ({"actuator": SERVO.replace("kp", "timeconst='.1' kp")}, "but 1 of 1 are of"),
+        ({"actuator": SERVO.replace("position", "intvelocity")}, "are of another kind"),
+        ({"actuator": SERVO + "<position joint='base' kp='1'/>"}, "but 1 of 2 are of"),
+        (
+            {"actuator": "<position joint='limited' kp='1' ctrlrange='2 3'/>"},
+            "control range of joint 'limited' does not overlap",
+        ),
         ({"ground": ""}, "has no ground"),
         ({"ground": "<nonsense/>"}, r"robot.xml is not an MJCF model: .*nonsense"),
     ],

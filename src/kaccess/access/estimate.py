@@ -93,7 +93,9 @@ def estimate_times(
 
 def accessibility(times: Array) -> Array:
     """Return `exp(-times)`, at least 1e-8, which stands for not reached; NaN stays."""
-    return np.maximum(np.exp(-times), times.dtype.type(FLOOR))
+    times = np.asarray(times)
+    access = np.exp(-times.astype(np.result_type(times, np.float32)))
+    return np.asarray(np.maximum(access, access.dtype.type(FLOOR)))
 
 
 def split_rows(n: int) -> list[range]:
@@ -126,14 +128,17 @@ def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
 
 def estimate_to_standing(
     poses: Poses, config: AccessConfig, *, engine: Engine
-) -> Transitions:
+) -> Transitions | None:
     """Estimate the transition from each pose to standing, (n,) each.
 
-    The goal is where the robot's standing state settles with its standing joints held.
+    The goal is where the robot's standing state settles with its standing joints held;
+    None if that is another state, for there is nothing to stand up to.
     """
     robot = poses.robot
     joints = robot.joints(robot.standing[None])
     stand = engine.settle(robot.standing[None], joints, time_limit=config.time_limit)
+    if not _is_close(robot, stand.qpos, robot.standing[None], config).all():
+        return None
     goal = np.repeat(stand.qpos, len(poses), axis=0)
     targets = np.repeat(joints, len(poses), axis=0)
     return _measure(robot, poses.qpos, targets, goal, config, engine)

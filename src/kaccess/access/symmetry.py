@@ -12,9 +12,12 @@ import numpy as np
 from kaccess.access.estimate import Outcome, estimate_pairs
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
+from kaccess.errors import InputError
 from kaccess.poses import Poses
 
 __all__ = ["MirrorCheck", "check_mirror"]
+
+_LEAST_AGREEMENT = 0.95
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,27 @@ def check_mirror(
         config: Time limit and tolerances of the arrival test.
         engine: Simulator.
         n_pairs: How many transitions to try, drawn at random.
+
+    Raises:
+        InputError: If too few agree for one half to stand for the other.
     """
     rng = np.random.default_rng(0)
-    source, goal = rng.integers(len(poses), size=(2, n_pairs))
+    n = len(poses)
+    source = rng.integers(n, size=n_pairs)
+    goal = (source + rng.integers(1, n, size=n_pairs)) % n  # another pose
     here = estimate_pairs(poses, source, goal, config, engine=engine)
     there = estimate_pairs(poses, source ^ 1, goal ^ 1, config, engine=engine)
     reached = [side.outcomes == Outcome.REACHED for side in (here, there)]
     both = reached[0] & reached[1]
     difference = np.abs(here.times[both] - there.times[both])
+    agreeing = int((reached[0] == reached[1]).sum())
+    if agreeing < _LEAST_AGREEMENT * n_pairs:
+        raise InputError(
+            f"Mirror images of transitions of {poses.robot.name} often end otherwise: "
+            f"only {agreeing} of {n_pairs} agree. Sample without `mirror`."
+        )
     return MirrorCheck(
         pairs=n_pairs,
-        agreeing=int((reached[0] == reached[1]).sum()),
+        agreeing=agreeing,
         largest_difference=float(difference.max(initial=0.0)),
     )

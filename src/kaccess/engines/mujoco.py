@@ -56,10 +56,11 @@ class MujocoEngine:
     def settle(self, qpos: Array, targets: Array, *, time_limit: float) -> Settled:
         """Hold `targets` from rest at `qpos` until static or out of time."""
         limit = round(time_limit / self.robot.timestep)
-        end = np.array(qpos, dtype=np.float64)
-        time = np.full(len(qpos), np.inf)
-        diverged = np.zeros(len(qpos), bool)
-
+        settled = Settled(
+            qpos=np.array(qpos, dtype=np.float64),
+            time=np.full(len(qpos), np.inf),
+            diverged=np.zeros(len(qpos), bool),
+        )
         n_slots = self._batch.nsim
         row = np.full(n_slots, -1)  # of the simulation in a slot; -1: the slot is free
         steps = np.zeros(n_slots, int)
@@ -74,27 +75,42 @@ class MujocoEngine:
                 steps[free], quiet[free] = 0, 1  # it starts from rest
                 slots = np.flatnonzero(row >= 0)
                 if not len(slots):
-                    return Settled(end, time, diverged)
-
-                record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=slots)
-                runs = quiet_runs(is_quiet(record["qvel"], self.still), quiet[slots])
-                last = np.minimum(limit - steps[slots], _CHUNK) - 1
-                settled = runs > self._window
-                settled[np.arange(_CHUNK) > last[:, None]] = False
-                failed = self._batch.warning[slots, :, 1].any(axis=1)
-
-                found = settled.any(axis=1) & ~failed
-                last[found] = settled[found].argmax(axis=1)
-                begin = steps[slots] + last + 1 - self._window
+                    return settled
+                done, quiet[slots] = self._advance(
+                    slots, row[slots], steps[slots], quiet[slots], limit, settled
+                )
                 steps[slots] += _CHUNK
-                quiet[slots] = runs[:, -1]
-                done = found | failed | (steps[slots] >= limit)
-
-                rows = row[slots[done]]
-                end[rows] = record["qpos"][done, last[done]]
-                time[row[slots[found]]] = begin[found] * self.robot.timestep
-                diverged[rows] = failed[done]
                 row[slots[done]] = -1
+
+    def _advance(
+        self,
+        slots: IntArray,
+        row: IntArray,
+        steps: IntArray,
+        quiet: IntArray,
+        limit: int,
+        settled: Settled,
+    ) -> tuple[BoolArray, IntArray]:
+        """Simulate a chunk, and note in `settled` those that are done.
+
+        Returns:
+            (a,) which slots are done, and (a,) how many quiet states in a row each has.
+        """
+        record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=slots)
+        runs = quiet_runs(is_quiet(record["qvel"], self.still), quiet)
+        last = np.minimum(limit - steps, _CHUNK) - 1  # within the time limit
+        at_rest = runs > self._window
+        at_rest[np.arange(_CHUNK) > last[:, None]] = False
+        failed = self._batch.warning[slots, :, 1].any(axis=1)
+        found = at_rest.any(axis=1) & ~failed
+        last[found] = at_rest[found].argmax(axis=1)
+        done = found | failed | (steps + _CHUNK >= limit)
+
+        begin = (steps + last + 1 - self._window) * self.robot.timestep
+        settled.qpos[row[done]] = record["qpos"][done, last[done]]
+        settled.time[row[found]] = begin[found]
+        settled.diverged[row[done]] = failed[done]
+        return done, runs[:, -1]
 
     def _load(self, slots: IntArray, qpos: Array, targets: Array) -> None:
         self._batch.reset(slots, stage=mujoco.mjtStage.mjSTAGE_NONE)

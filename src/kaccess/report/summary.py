@@ -88,6 +88,11 @@ def verdict(summary: Summary) -> str:
             f"{left:,} pairs are still to be estimated before it is known whether the "
             "robot can get up: run `kaccess access` again."
         )
+    if not summary.settings.get("standing", {}).get("rests", True):
+        return (
+            "This robot does not stay in its standing pose, so there is nothing to get "
+            "up to: give it a keyframe named `stand` in which it rests."
+        )
     n_stuck = len(graph.stuck)
     if n_stuck == 0:
         return (

@@ -39,6 +39,11 @@ class Mirror:
         """Return mirrored joint positions or targets, (n, nu)."""
         return joints[:, self.partner] * self.sign
 
+    def qvel(self, qvel: Array) -> Array:
+        """Return mirrored velocities or accelerations, (n, 6 + nu)."""
+        base = qvel[:, :6] * [1, -1, 1, -1, 1, -1]
+        return np.concatenate([base, self.joints(qvel[:, 6:])], axis=1)
+
     def qpos(self, qpos: Array) -> Array:
         """Return mirrored states, (n, nq)."""
         mirrored = qpos.copy()
@@ -56,6 +61,7 @@ def find_mirror(robot: Robot) -> Mirror:
             "supported. Run without `mirror`."
         )
     mirror = _pair_joints(robot)
+    _check_ranges(robot, mirror)
     error = _largest_asymmetry(robot, mirror)
     if error > _TOLERANCE:
         raise InputError(
@@ -89,35 +95,46 @@ def _pair_joints(robot: Robot) -> Mirror:
     return Mirror(partner, np.sign(alignment[np.arange(model.nu), partner]), robot)
 
 
+def _check_ranges(robot: Robot, mirror: Mirror) -> None:
+    """Refuse joints whose range is not that of their partner."""
+    low, high = robot.joint_range.T
+    ends = np.sort([mirror.joints(low[None])[0], mirror.joints(high[None])[0]], axis=0)
+    differs = np.abs(ends.T - robot.joint_range).max(axis=1) > _TOLERANCE
+    if differs.any():
+        raise InputError(
+            f"{robot.name} is not its own mirror image: joint "
+            f"{robot.joint_names[int(np.argmax(differs))]!r} has another range than "
+            "its partner on the other side. Run without `mirror`."
+        )
+
+
 def _largest_asymmetry(robot: Robot, mirror: Mirror) -> float:
     """Return how far accelerations of mirrored states are from mirrored ones."""
     rng = np.random.default_rng(0)
     worst = 0.0
     for _ in range(_N_TRIALS):
-        qpos, target = _random_state(robot, rng)
-        there = _acceleration(robot, qpos, target)
-        here = _acceleration(robot, mirror.qpos(qpos), mirror.joints(target))
-        expected = np.concatenate(
-            [
-                there[:6] * [1, -1, 1, -1, 1, -1],
-                mirror.joints(there[None, 6:])[0],
-            ]
+        qpos, qvel, target = _random_state(robot, rng)
+        there = _acceleration(robot, qpos, qvel, target)
+        here = _acceleration(
+            robot, mirror.qpos(qpos), mirror.qvel(qvel), mirror.joints(target)
         )
-        worst = max(worst, float(np.abs(here - expected).max() / np.abs(here).max()))
+        gap = np.abs(here - mirror.qvel(there)).max()
+        worst = max(worst, float(gap / np.abs(here).max()))
     return worst
 
 
-def _random_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array]:
+def _random_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     low, high = robot.joint_range.T
     qpos = robot.standing[None].copy()
     roll, pitch = rng.uniform(-1.0, 1.0, (2, 1))
     qpos[:, 3:7] = quat_from_roll_pitch(roll, pitch)
     qpos[:, robot.joint_adr] += rng.uniform(-0.3, 0.3, robot.model.nu)
-    return qpos, rng.uniform(low, high)[None]
+    qvel = rng.normal(size=(1, robot.model.nv))
+    return qpos, qvel, rng.uniform(low, high)[None]
 
 
-def _acceleration(robot: Robot, qpos: Array, target: Array) -> Array:
+def _acceleration(robot: Robot, qpos: Array, qvel: Array, target: Array) -> Array:
     data = mujoco.MjData(robot.model)
-    data.qpos[:], data.ctrl[:] = qpos[0], target[0]
+    data.qpos[:], data.qvel[:], data.ctrl[:] = qpos[0], qvel[0], target[0]
     mujoco.mj_forward(robot.model, data)
-    return np.array(data.qacc)
+    return np.array(data.qacc)[None]

@@ -87,12 +87,19 @@ def _compile(spec: RobotSpec) -> mujoco.MjModel:
 def _reach(model: mujoco.MjModel) -> float:
     """Return a distance from the base that no part of the robot can exceed [m].
 
-    From the base to a geom, every link adds at most its length.
+    From the base to a geom, every link adds at most its length and its slides' travel.
     """
+    if model.njnt == 0:
+        return 0.0
+    base = int(model.jnt_bodyid[0])
     length = np.zeros(model.nbody)
-    for body in range(2, model.nbody):  # parents come first; body 1 is the base
-        link = np.linalg.norm(model.body_pos[body])
+    for body in range(base + 1, model.nbody):  # parents come first
+        joints = model.body_jntadr[body] + np.arange(model.body_jntnum[body])
+        slides = model.jnt_type[joints] == mujoco.mjtJoint.mjJNT_SLIDE
+        travel = np.abs(model.jnt_range[joints]).max(axis=1, initial=0.0)[slides].sum()
+        swing = 2 * np.linalg.norm(model.jnt_pos[joints], axis=1).sum()
+        link = np.linalg.norm(model.body_pos[body]) + travel + swing
         length[body] = length[model.body_parentid[body]] + link
-    geoms = np.flatnonzero(model.geom_bodyid)
+    geoms = np.flatnonzero(model.body_rootid[model.geom_bodyid] == base)
     offset = np.linalg.norm(model.geom_pos[geoms], axis=1) + model.geom_rbound[geoms]
     return float(np.max(length[model.geom_bodyid[geoms]] + offset, initial=0.0))

@@ -21,6 +21,7 @@ __all__ = ["Robot"]
 # Arrays of MjModel that name, show or sense things but move nothing.
 _NO_PHYSICS = ("cam_", "key_", "light_", "mat_", "name", "sensor_", "skin_", "tex_")
 _STANDING_KEYS = ("stand", "standing", "home")
+_SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +97,12 @@ class Robot:
     @cached_property
     def _part_of_geom(self) -> np.ndarray:
         geoms = [self.model.geom(geom) for geom in range(self.model.ngeom)]
+        bodies = [self.model.body(geom.bodyid[0]) for geom in geoms]
         return np.array(
-            [geom.name or self.model.body(geom.bodyid[0]).name for geom in geoms]
+            [
+                geom.name or body.name or f"body {body.id}"
+                for geom, body in zip(geoms, bodies, strict=True)
+            ]
         )
 
     @cached_property
@@ -156,7 +161,8 @@ def _check_floating_base(robot: Robot) -> None:
         found = f"{len(free)} free joints" if len(free) != 1 else "it further down"
         raise InputError(
             f"{robot.name} must have one free joint, the first of its joints (its "
-            f"floating base), but has {found}. Add <freejoint/> to its root body."
+            f"floating base), but has {found}. Give its root body a <freejoint/> and "
+            "take loose objects out."
         )
 
 
@@ -167,19 +173,32 @@ def _check_position_actuators(robot: Robot) -> None:
             f"{robot.name} has no position actuators: transitions are moves to joint "
             "targets. Add <actuator><position joint=... kp=.../></actuator>."
         )
+    joints = np.maximum(model.actuator_trnid[:, 0], 0)
     is_position = (
         (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)
+        & np.isin(model.jnt_type[joints], _SCALAR_JOINTS)
+        & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
+        & (model.actuator_gear[:, 0] == 1.0)
         & (model.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED)
         & (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
         & (model.actuator_gainprm[:, 0] > 0)
         & (model.actuator_biasprm[:, 1] == -model.actuator_gainprm[:, 0])
     )
     if not is_position.all():
-        other = model.actuator(int(np.argmin(is_position))).name
+        first = int(np.argmin(is_position))
+        name = model.actuator(first).name or f"number {first}"
         raise InputError(
-            f"{robot.name} must have position actuators only, but "
-            f"{np.sum(~is_position)} of {model.nu} are of another kind, such as "
-            f"{other!r}. Replace them with <position joint=... kp=.../>."
+            f"{robot.name} must have position actuators only (each on a hinge or "
+            f"slide, gear 1, no time constant), but {np.sum(~is_position)} of "
+            f"{model.nu} are of another kind, the first {name!r}. Replace them with "
+            "<position joint=... kp=.../>."
+        )
+    low, high = robot.joint_range.T
+    if not (low < high).all():
+        name = robot.joint_names[int(np.argmin(low < high))]
+        raise InputError(
+            f"{robot.name}: the control range of joint {name!r} does not overlap its "
+            "joint range. Make `ctrlrange` and `range` agree, or use inheritrange."
         )
 
 
