@@ -90,9 +90,14 @@ def test_help_is_quick_because_it_loads_nothing_heavy():
         (["sample", TINY, "STUDY", "--n", "1"], "`n` must be at least 2"),
         (["sample", TINY, "STUDY", "--n", "3", "--mirror"], "`n` must be even"),
         (["sample", __file__, "STUDY"], "is not an MJCF model"),
+        (["sample", TINY, "STUDY", "--time-limit", "inf"], "`time_limit` must be"),
+        (["sample", TINY, "STUDY", "--still.window", "1e300"], "`window` must be"),
+        (["sample", TINY, "STUDY", "--threads", "-1"], "`threads` must not be"),
+        (["sample", TINY, f"{__file__}/x"], "cannot be written to"),
         (["access", "STUDY"], "is not a study"),
         (["info", "STUDY"], "is not a study"),
         (["access", "STUDY", "--only-rows", "five"], "must be START:STOP"),
+        (["access", "STUDY", "--only-rows", "²:3"], "must be START:STOP"),
         (["access", "STUDY", "--joint-tol", "-1"], "`joint_tol` must be positive"),
     ],
 )
@@ -115,6 +120,28 @@ def test_a_folder_that_is_something_else_is_left_alone(tmp_path, capsys):
 def test_unknown_options_exit_with_2(tmp_path):
     assert run("sample", "bittle", tmp_path / "x", "--nn", "3").returncode == 2
     assert run("nonsense").returncode == 2
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path):
+    main(["sample", str(TINY), str(tmp_path / "study"), "--n", "4"])
+    command = f"{sys.executable} -m kaccess info {tmp_path / 'study'} | true"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_that_knows_no_unicode_is_spared(tmp_path):
+    robot = tmp_path / "röbot.xml"
+    robot.write_text(TINY.read_text())
+    main(["sample", str(robot), str(tmp_path / "study"), "--n", "4"])
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = run("info", tmp_path / "study", env=env)
+    assert done.returncode == 0
+    assert "r\\xf6bot.xml" in done.stdout
 
 
 def test_version(capsys):

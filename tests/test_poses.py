@@ -5,6 +5,7 @@ import pytest
 
 import kaccess.poses
 from kaccess import InputError, SampleConfig, make_engine, sample_poses
+from kaccess.engines import Settled
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import draw_poses
 from kaccess.robots import Robot, find_mirror
@@ -70,6 +71,56 @@ def test_teleported_poses_keep_the_joints_that_were_drawn(tiny):
     assert np.median(gap) < 0.1
 
 
+class FakeEngine:
+    """Joints get half-way to their targets, on the ground, unless told otherwise."""
+
+    def __init__(self, robot, *, restless=(), airborne=()):
+        self.robot, self.calls = robot, []
+        self.restless, self.airborne = list(restless), list(airborne)
+
+    def settle(self, qpos, targets, *, time_limit):
+        self.calls.append((qpos.copy(), targets.copy()))
+        end = qpos.copy()
+        end[:, 2] = 0.03
+        end[:, 3:7] = [1, 0, 0, 0]
+        end[:, self.robot.joint_adr] += targets
+        end[:, self.robot.joint_adr] /= 2
+        time = np.zeros(len(qpos))
+        if len(self.calls) == 1:
+            time[self.restless] = np.inf
+            end[self.airborne, 2] = 5.0
+        return Settled(end, time, np.zeros(len(qpos), bool))
+
+
+def test_a_move_starts_standing_and_rests_on_the_joints_it_reached(tiny):
+    engine = FakeEngine(tiny)
+    config = SampleConfig(n=10, drop_height=0.7)
+    poses, _ = draw_poses(tiny, config, engine=engine)
+    (start, commanded), (lying, held) = engine.calls
+    np.testing.assert_array_equal(start[:, 2], 0.7)
+    np.testing.assert_array_equal(tiny.joints(start), 0.0)  # its standing joints
+    np.testing.assert_allclose(tiny.joints(lying), commanded / 2)
+    np.testing.assert_array_equal(held, tiny.joints(lying))
+    np.testing.assert_allclose(poses.joints, held[:10])
+
+
+def test_what_does_not_rest_on_the_ground_is_dropped(tiny):
+    engine = FakeEngine(tiny, restless=[0, 3], airborne=[1])
+    poses, draws = draw_poses(tiny, SampleConfig(n=10), engine=engine)
+    kept = [2, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    np.testing.assert_allclose(poses.joints, engine.calls[0][1][kept] / 2)
+    assert (draws.drawn, draws.restless, draws.airborne) == (13, 2, 1)
+
+
+def test_teleporting_never_starts_in_self_collision(bittle):
+    engine = FakeEngine(bittle)
+    _, draws = draw_poses(bittle, SampleConfig(n=8, draw="teleport"), engine=engine)
+    assert draws.colliding > 0
+    for start, targets in engine.calls:
+        assert not bittle.contacts(start)[1].any()
+        np.testing.assert_array_equal(bittle.joints(start), targets)
+
+
 def test_attitudes_are_drawn_as_in_the_paper(tiny):
     roll, pitch, joints = kaccess.poses._draw(tiny, 0, range(100))
     assert len(roll) == 6400
@@ -89,11 +140,12 @@ def test_mirrored_poses_come_in_pairs(bittle, engine):
     mirror = find_mirror(bittle)
     np.testing.assert_array_equal(poses.qpos[1::2], mirror.qpos(single.qpos))
     np.testing.assert_allclose(poses.roll[1::2], -poses.roll[::2])
-    parts = [part.translate(str.maketrans("lr", "rl"))[0] for part in bittle.parts]
-    sided = [p for p, name in enumerate(bittle.parts) if name[:3] in ("lf_", "rf_")]
-    assert parts and sided
-    touching = poses.contacts.sum(axis=1)
-    np.testing.assert_array_equal(touching[::2], touching[1::2])
+    other = {"lf": "rf", "rf": "lf", "lr": "rr", "rr": "lr"}
+    partner = [
+        bittle.parts.index(other.get(part[:2], part[:2]) + part[2:])
+        for part in bittle.parts
+    ]
+    np.testing.assert_array_equal(poses.contacts[1::2], poses.contacts[::2, partner])
 
 
 def test_a_robot_that_never_rests_is_explained(tiny):

@@ -4,6 +4,7 @@ Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
 was finished is kept).
 """
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -170,6 +171,9 @@ def main(argv: list[str] | None = None) -> None:
     if argv == ["--version"]:
         print(f"kaccess {__version__}")
         return
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # whatever the terminal knows
     if sys.platform == "linux" and not os.environ.get("DISPLAY"):
         os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
     try:

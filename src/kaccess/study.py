@@ -54,6 +54,9 @@ class Study:
                 f"{path} exists and is not a study (it has no study.json). "
                 "Give a new folder."
             )
+        above = next(parent for parent in path.resolve().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise InputError(f"{path} cannot be made: {above} cannot be written to.")
         return False
 
     @classmethod
@@ -75,6 +78,7 @@ class Study:
             parts: Names of the columns of `poses["contacts"]`.
             tile_rows: Rows of the time matrix that are computed and stored together.
         """
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.part"
         draft.mkdir()

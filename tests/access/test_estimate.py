@@ -14,6 +14,7 @@ from kaccess.access.estimate import _is_close
 from kaccess.config import SampleConfig
 from kaccess.engines import Settled
 from kaccess.poses import Poses, draw_poses
+from kaccess.robots import Robot
 from kaccess.rotations import gravity_in_body
 
 
@@ -150,6 +151,22 @@ def test_standing_is_reached_from_standing(bittle, engine):
     assert got.times[0] < 0.5
     assert np.isinf(got.times[1])  # from the back, one move is not enough
     assert got.outcomes.tolist() == [Outcome.REACHED, Outcome.ELSEWHERE]
+
+
+def test_standing_means_the_standing_joints(tiny):
+    """Whoever is at the right height gets there; the joints are those of the key."""
+    height = tiny.standing[2]
+    poses = poses_at(tiny, [height, height + 0.1], [[1, 1], [0, 0]])
+    got = estimate_to_standing(poses, AccessConfig(), engine=FakeEngine(tiny))
+    np.testing.assert_array_equal(got.times, [1.0, np.inf])
+
+
+def test_there_is_no_standing_where_the_standing_pose_falls(bittle, engine, poses):
+    toppled = bittle.model.__copy__()
+    toppled.key_qpos[toppled.key("stand").id, 3:7] = [0.7, 0.3, 0.6, 0.2]
+    robot = Robot("toppled", toppled, bittle.drop_height)
+    fallen = Poses(robot, poses.qpos, poses.contacts)
+    assert estimate_to_standing(fallen, AccessConfig(), engine=engine) is None
 
 
 def test_accessibility_is_a_floored_exponential():

@@ -44,6 +44,11 @@ def test_an_unfinished_matrix_says_so():
     assert verdict(summary).startswith("4 pairs are still to be estimated")
 
 
+def test_links_known_one_way_only_do_not_count_as_asymmetric():
+    summary = of([[0, 1.0, 1.0], [1.0, 0, 1.0], [N, N, N]], [[1] * 3, [1] * 3, [0] * 3])
+    assert summary.times.one_way == 0.0
+
+
 def test_a_tile_counts_when_its_times_are_stored():
     summary = of([[0, X, X], [N, N, N], [N, N, N]], [[1, 2, 2], [1, 1, 1], [0] * 3])
     assert (summary.times.done, summary.times.reached) == (2, 0)

@@ -92,6 +92,27 @@ def test_fingerprint_knows_what_moves_the_robot(bittle, tmp_path, old, new, same
     assert (load_robot(path).fingerprint == bittle.fingerprint) == same
 
 
+def test_targets_stay_within_both_ranges(tmp_path):
+    servo = "<position joint='limited' kp='1' ctrlrange='0.5 3'/>"
+    robot = load_robot(write(tmp_path, actuator=servo))
+    np.testing.assert_allclose(robot.joint_range, [[0.5, np.pi / 3]])
+
+
+@pytest.mark.parametrize("name", ["stand", "standing", "home"])
+def test_a_keyframe_says_how_it_stands(tmp_path, name):
+    key = f"</actuator><keyframe><key/><key name='{name}' qpos='0 0 2 1 0 0 0 .1 .2'/>"
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace("</actuator>", key + "</keyframe>"))
+    np.testing.assert_allclose(
+        load_robot(path).standing, [0, 0, 2, 1, 0, 0, 0, 0.1, 0.2]
+    )
+
+
+def test_far_away_things_do_not_raise_the_drop(tmp_path):
+    path = write(tmp_path, ground=GROUND + "<geom size='1' pos='20 0 0'/>")
+    assert load_robot(path).drop_height == pytest.approx(0.25)
+
+
 def test_an_mjcf_file_is_a_robot(tmp_path):
     robot = load_robot(write(tmp_path))
     assert robot.joint_names == ("hinge",)
