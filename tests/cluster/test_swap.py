@@ -61,7 +61,7 @@ def test_no_swap_improves_the_outcome(make, seed):
         kept = np.setdiff1d(centroids, leaver)
         for pose in np.setdiff1d(np.arange(25), centroids):
             swapped = np.sort(np.append(kept, pose))
-            assert objective.score(swapped) <= best + 1e-6
+            assert objective.score(swapped) <= best + 1e-3
 
 
 @pytest.mark.parametrize("make", [IndexObjective, MeanAccess])
