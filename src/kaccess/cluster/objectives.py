@@ -87,7 +87,7 @@ class MeanAccess:
     """The mean over poses of the access from their best centroid."""
 
     access: Array
-    n_kicks: int = 100
+    n_kicks: int = 400
 
     def score(self, centroids: IntArray) -> float:
         """Return the mean access from the best centroid."""
