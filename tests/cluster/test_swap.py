@@ -61,7 +61,7 @@ def test_no_swap_improves_the_outcome(make, seed):
         kept = np.setdiff1d(centroids, leaver)
         for pose in np.setdiff1d(np.arange(25), centroids):
             swapped = np.sort(np.append(kept, pose))
-            assert objective.score(swapped) <= best + 1e-6
+            assert objective.score(swapped) <= best + 1e-3
 
 
 @pytest.mark.parametrize("make", [IndexObjective, MeanAccess])
@@ -95,11 +95,11 @@ def test_scores_are_what_they_say():
     assert MeanAccess(access).score(centroids) == pytest.approx(expected)
 
 
-def test_a_kick_replaces_a_third():
+def test_a_kick_replaces_between_one_and_all():
     rng = np.random.default_rng(0)
     start = np.arange(10)
-    for _ in range(20):
-        kicked = kick(start, 50, rng)
-        assert len(np.unique(kicked)) == 10
-        assert len(np.intersect1d(kicked, start)) == 6
+    kicks = [kick(start, 50, rng) for _ in range(200)]
+    assert all(len(np.unique(kicked)) == 10 for kicked in kicks)
+    n_left = {len(np.intersect1d(kicked, start)) for kicked in kicks}
+    assert n_left == set(range(10))
     np.testing.assert_array_equal(kick(start, 10, rng), start)  # nobody to swap in

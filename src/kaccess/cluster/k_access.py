@@ -37,9 +37,9 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
             centroid.
         alpha: Penalty of the index for each cluster of one pose.
         n_init: Number of starts of Algorithm 1, each from another first centroid.
-        n_kicks: How often "swap" replaces a third of the centroids at random, swaps on
-            from there and keeps the better outcome. By default none for the index and
-            100 for the mean access, whose swaps are a hundred times faster.
+        n_kicks: How often "swap" replaces some centroids at random, swaps on from there
+            and keeps the better outcome. By default none for the index and 400 for the
+            mean access, whose swaps are a hundred times faster.
         first: First centroid of the first start; drawn at random by default.
         max_iter: Largest number of rounds of Algorithm 1.
         random_state: Seed of the first centroids and of the kicks.

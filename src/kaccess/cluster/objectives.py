@@ -26,7 +26,7 @@ __all__ = [
 
 ObjectiveName = Literal["index", "access"]
 
-_TOLERANCE = 1e-6  # a smaller rise may be rounding: sums go down to 1e-8 again
+_WORTH_A_SWAP = 1e-3  # of the index: less takes many more turns, for nothing one sees
 
 
 class Objective(Protocol):
@@ -67,13 +67,13 @@ class IndexObjective:
         current, score = centroids.copy(), self.score(centroids)
         turn = idle = n_swaps = 0
         while idle < len(current):
-            kept, bar = np.sort(np.delete(current, turn)), score + _TOLERANCE
+            kept, bar = np.sort(np.delete(current, turn)), score + _WORTH_A_SWAP
             pose, _ = best_replacement(self.access, kept, self.alpha, bar)
-            idle += 1
             if pose >= 0:
-                current[turn], idle = pose, 0
+                current[turn] = pose
                 score = self.score(np.sort(current))
-                n_swaps += 1
+                n_swaps, idle = n_swaps + 1, 0
+            idle += 1  # the best pose is in this place now, whoever that is
             turn = (turn + 1) % len(current)
         return np.sort(current), n_swaps
 
@@ -87,7 +87,7 @@ class MeanAccess:
     """The mean over poses of the access from their best centroid."""
 
     access: Array
-    n_kicks: int = 100
+    n_kicks: int = 400
 
     def score(self, centroids: IntArray) -> float:
         """Return the mean access from the best centroid."""

@@ -69,9 +69,9 @@ def polish(
 
 
 def kick(centroids: IntArray, n_poses: int, rng: np.random.Generator) -> IntArray:
-    """Return the centroids with a third of them replaced by random other poses."""
+    """Return the centroids with some, or all, replaced by random other poses."""
     others = np.setdiff1d(np.arange(n_poses), centroids)
-    n_leavers = min(-(-len(centroids) // 3), len(others))
+    n_leavers = min(int(rng.integers(1, len(centroids) + 1)), len(others))
     kicked = centroids.copy()
     leavers = rng.choice(len(centroids), n_leavers, replace=False)
     kicked[leavers] = rng.choice(others, n_leavers, replace=False)

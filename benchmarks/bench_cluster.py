@@ -1,0 +1,221 @@
+"""Time K-Access beside FasterPAM, and compare what the methods find.
+
+    pip install kmedoids 'kaccess[graph]'
+    python benchmarks/bench_cluster.py --parts speed large select quality rivals
+
+Without `--times` the matrix is synthetic: poses in groups, some of them hard to climb
+into, with 26 % of the pairs reached. kmedoids (GPL) is used for comparison only.
+FasterPAM is given D = 1 - A.T, so that its medoids reach their members.
+"""
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import kmedoids
+import numpy as np
+import tyro
+
+from kaccess.cluster import (
+    FLOOR,
+    Clustering,
+    DirectedSpectral,
+    Infomap,
+    KAccess,
+    Louvain,
+    accessibility_index,
+    compare,
+    format_comparison,
+    select_k,
+)
+from kaccess.types import Array, IntArray
+
+Part = Literal["speed", "large", "select", "quality", "rivals"]
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to measure, and on which matrix."""
+
+    parts: tuple[Part, ...] = ("speed", "select")
+    """What to measure."""
+    times: Path | None = None
+    """Matrix of times from pose to pose [s], `.npy`; inf where not reached."""
+    n: int = 1000
+    """Number of poses of a synthetic matrix."""
+    max_clusters: int = 120
+    """Numbers of clusters go from 2 to this."""
+    step: int = 1
+    """Distance between the numbers of clusters in `quality`."""
+    repeats: int = 5
+    """The fastest of this many runs is reported."""
+    seed: int = 0
+
+
+def synthetic_access(n: int, seed: int, *, n_groups: int = 40) -> Array:
+    """Return a directed matrix, (n, n) float32, made row by row.
+
+    Its settings were chosen so that swaps do about as much work on it as on matrices of
+    a quadruped: 26 % of the pairs reached, in 0.6 to 1.9 s.
+    """
+    rng = np.random.default_rng([seed, n])
+    group = rng.choice(n_groups, n, p=rng.dirichlet(np.full(n_groups, 0.7)))
+    place = rng.normal(size=(n_groups, 3))[group] + 0.45 * rng.normal(size=(n, 3))
+    climb = 0.8 * (rng.normal(size=n_groups)[group] + 0.4 * rng.normal(size=n))
+    access = np.empty((n, n), dtype=np.float32)
+    sample = place[rng.integers(n, size=100), None]
+    limit = np.quantile(np.linalg.norm(sample - place, axis=2) + climb, 0.26)
+    for i in range(n):
+        distance = np.linalg.norm(place - place[i], axis=1)
+        effort = distance + climb + 0.5 * rng.normal(size=n)
+        access[i] = np.exp(-0.3 - 0.35 * distance - 0.3 * rng.exponential(size=n))
+        access[i, effort > limit] = FLOOR
+        access[i, i] = 1.0
+    return access
+
+
+def load_access(config: Config) -> Array:
+    if config.times is None:
+        return synthetic_access(config.n, config.seed)
+    return np.asarray(np.maximum(np.exp(-np.load(config.times)), FLOOR))
+
+
+def fastest(function: Callable[[], object], repeats: int) -> float:
+    """Return the least time of several calls [s], after one that does not count."""
+    function()
+    spans = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        spans.append(time.perf_counter() - start)
+    return min(spans)
+
+
+def fasterpam(distances: Array, k: int, seed: int) -> IntArray:
+    return np.asarray(kmedoids.fasterpam(distances, k, random_state=seed).medoids, int)
+
+
+def as_distances(access: Array) -> Array:
+    return np.ascontiguousarray(1.0 - access.T)
+
+
+def report_speed(access: Array, k: int, config: Config) -> None:
+    distances = as_distances(access)
+    model = KAccess(k, solver="alternate", n_init=1, first=0)
+    ours = fastest(lambda: model.fit(access), config.repeats)
+    pam = fastest(lambda: fasterpam(distances, k, 0), config.repeats)
+    print(
+        f"n = {len(access)}, k = {k}: alternate {ours * 1e3:.2f} ms, FasterPAM "
+        f"{pam * 1e3:.1f} ms, {pam / ours:.1f} times faster"
+    )
+
+
+def report_large(config: Config) -> None:
+    access = synthetic_access(10_000, config.seed)
+    KAccess(100, solver="alternate", n_init=1, first=0).fit(access)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"n = 10000: peak memory {peak / access.nbytes:.2f} copies of the matrix")
+    report_speed(access, 100, config)
+
+
+def report_select(access: Array, config: Config) -> None:
+    ks = range(2, config.max_clusters + 1)
+    for name, model in (
+        ("alternate, 10 starts", KAccess(solver="alternate", n_init=10)),
+        ("swap, the default", KAccess()),
+    ):
+        select_k(access, [2], estimator=model, random_state=0)  # compile
+        start = time.perf_counter()
+        best = select_k(access, ks, estimator=model, random_state=config.seed)
+        print(
+            f"select_k, {name}: {time.perf_counter() - start:.1f} s, k = {best.k}, "
+            f"index {best.model.index_:.3f}, coverage {best.model.coverage_:.1%}"
+        )
+
+
+def report_quality(access: Array, config: Config) -> None:
+    """Compare at each k with Algorithm 1 (30 starts) and FasterPAM (5 starts)."""
+    distances = as_distances(access)
+    print("  k  index: swap  alternate  FasterPAM   access: swap  FasterPAM")
+    rows = []
+    for k in range(2, config.max_clusters + 1, config.step):
+        medoids = [fasterpam(distances, k, seed) for seed in range(5)]
+        letter = KAccess(k, solver="alternate", n_init=30, random_state=config.seed)
+        by_index = KAccess(k, random_state=config.seed)
+        by_access = KAccess(k, objective="access", random_state=config.seed)
+        row = (
+            by_index.fit(access).index_,
+            letter.fit(access).index_,
+            max(accessibility_index(access, found) for found in medoids),
+            mean_access(access, by_access.fit(access).centroid_indices_),
+            max(mean_access(access, found) for found in medoids),
+        )
+        rows.append(row)
+        print("{:3d}  {:11.3f}  {:9.3f}  {:9.3f}  {:13.5f}  {:9.5f}".format(k, *row))
+    swap, letters, pam, ours, theirs = np.array(rows).T
+    print(
+        f"best index: swap {swap.max():.3f}, Algorithm 1 {letters.max():.3f}, "
+        f"FasterPAM {pam.max():.3f}; swap is lower at "
+        f"{(swap < np.maximum(letters, pam)).sum()} "
+        f"of {len(rows)} k. Mean access is lower than FasterPAM's at "
+        f"{(ours < theirs - 1e-9).sum()} k, by at most {(theirs - ours).max():.5f}."
+    )
+
+
+def mean_access(access: Array, centroids: IntArray) -> float:
+    return float(access[centroids].max(axis=0).mean(dtype=np.float64))
+
+
+@dataclass
+class Medoids:
+    """FasterPAM's outcome in the form that `compare` takes."""
+
+    labels_: IntArray
+    centroid_indices_: IntArray
+
+
+def report_rivals(access: Array, config: Config) -> None:
+    ks = range(2, config.max_clusters + 1)
+    letter = KAccess(solver="alternate", n_init=30)
+    by_index = select_k(access, ks, random_state=config.seed).model
+    k = by_index.n_clusters
+    medoids = np.sort(fasterpam(as_distances(access), k, config.seed))
+    labels = access[medoids].argmax(axis=0)
+    labels[medoids] = np.arange(k)
+    by_access = KAccess(k, objective="access", random_state=0)
+    same_k = KAccess(k, solver="alternate", random_state=0)
+    own_k = select_k(access, ks, estimator=letter, random_state=config.seed).model
+    clusterings: dict[str, Clustering] = {
+        "K-Access, swap on the index": by_index,
+        "K-Access, swap on access": by_access.fit(access),
+        "K-Access, Algorithm 1, same k": same_k.fit(access),
+        "K-Access, Algorithm 1, own k": own_k,
+        "FasterPAM, same k": Medoids(labels, medoids),
+        "Louvain": Louvain().fit(access),
+        "Infomap": Infomap().fit(access),
+        "directed spectral": DirectedSpectral(random_state=0).fit(access),
+        "directed spectral, same k": DirectedSpectral(k, random_state=0).fit(access),
+    }
+    print(format_comparison(compare(access, clusterings)))
+
+
+def main(config: Config) -> None:
+    if "large" in config.parts:  # first, while the peak of memory is its own
+        report_large(config)
+    access = load_access(config)
+    print(f"{len(access)} poses, {(access > FLOOR).mean():.1%} of the pairs reached")
+    if "speed" in config.parts:
+        report_speed(access, min(43, len(access)), config)
+    if "select" in config.parts:
+        report_select(access, config)
+    if "quality" in config.parts:
+        report_quality(access, config)
+    if "rivals" in config.parts:
+        report_rivals(access, config)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
