@@ -71,7 +71,8 @@ class IndexObjective:
             pose, _ = best_replacement(self.access, kept, self.alpha, bar)
             if pose >= 0:
                 current[turn] = pose
-                score = self.score(np.sort(current))
+                previous, score = score, self.score(np.sort(current))
+                assert score > previous, "a swap must raise the index"
                 n_swaps, idle = n_swaps + 1, 0
             idle += 1  # the best pose is in this place now, whoever that is
             turn = (turn + 1) % len(current)
