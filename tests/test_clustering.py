@@ -64,6 +64,14 @@ def test_rivals_give_starts_too(finished, method, name):
     assert method in pipeline.compare(finished)
 
 
+def test_a_bootstrap_tells_how_sure_the_choice_is(finished):
+    pipeline.cluster(finished, ClusterConfig(k_max=5, n_init=2, n_bootstrap=3))
+    content = json.loads((finished / "clusters" / "kaccess.json").read_text())
+    stability = content["stability"]
+    assert len(stability["k"]) == 3 and set(stability["k"]) <= {2, 3, 4, 5}
+    assert np.shape(stability["jaccard"]) == (3, content["k"])
+
+
 def test_all_poses_are_starts_as_well(finished):
     pipeline.cluster(finished, ClusterConfig(k=2, n_init=1))
     assert len(InitialStates.load(finished / "starts" / "rnd.npz")) == 24
@@ -96,6 +104,7 @@ def test_the_command_prints_a_table(finished, capsys):
         (["--k", "25"], r"`n_clusters` must lie in \[1, 24\]"),
         (["--k", "0"], "`k` must be at least 1"),
         (["--k-max", "1"], "`k_max` must be at least 2"),
+        (["--k", "3", "--n-bootstrap", "2"], "`n_bootstrap` must not be"),
     ],
 )
 def test_bad_settings_exit_with_2(finished, capsys, args, message):

@@ -124,6 +124,9 @@ class ClusterConfig:
     """Penalty of the index for each cluster of one pose [-]."""
     n_init: int = 30
     """Starts of Algorithm 1 for each k."""
+    n_bootstrap: int = 0
+    """Resamples of the poses on which the choice of k is repeated, to see how sure it
+    is; each costs as much as the choice itself."""
     seed: int = 0
     """Seed of the starts."""
 
@@ -134,6 +137,11 @@ class ClusterConfig:
             raise InputError(f"`k_max` must be at least 2, got {self.k_max}.")
         if self.n_init < 1:
             raise InputError(f"`n_init` must be at least 1, got {self.n_init}.")
+        if self.n_bootstrap < 0 or (self.n_bootstrap and self.k is not None):
+            raise InputError(
+                "`n_bootstrap` must not be negative, and goes with the choice of k, "
+                f"not with a given `k`, got {self.n_bootstrap}."
+            )
 
 
 def _check_positive(**settings: float) -> None:

@@ -31,7 +31,7 @@ from kaccess.config import (
 )
 from kaccess.engines import EngineName, make_engine
 from kaccess.errors import InputError
-from kaccess.poses import Poses, draw_poses, level
+from kaccess.poses import Poses, draw_poses, settle_keyframes
 from kaccess.report.summary import Summary, summarize
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import LYING_POSE, NINE_POSES, InitialStates
@@ -192,25 +192,29 @@ def cluster(
             "k": len(centroids),
             "index": quality.index,
             "coverage": quality.coverage,
-            "centroids": centroids.tolist(),
-            "labels": labels.tolist(),
-            "uncovered": quality.uncovered.tolist(),
-            "curve": None if fit.curve is None else _as_lists(asdict(fit.curve)),
+            "centroids": centroids,
+            "labels": labels,
+            "uncovered": quality.uncovered,
+            "curve": fit.curve,
+            "stability": fit.stability,
         },
     )
     write_starts(study, poses)
-    starts = _select(poses, centroids)
-    starts.save(path / "starts" / f"{STARTS_NAME[config.method]}.npz")
-    return path / "starts" / f"{STARTS_NAME[config.method]}.npz"
+    starts = path / "starts" / f"{STARTS_NAME[config.method]}.npz"
+    _select(poses, centroids).save(starts)
+    return starts
 
 
 def write_starts(study: Study, poses: Poses) -> None:
     """Write the initial states that need no clustering: `rnd`, `9-pose`, `1-pose`."""
-    folder = study.path / "starts"
+    robot, folder = poses.robot, study.path / "starts"
     _select(poses, np.arange(len(poses))).save(folder / "rnd.npz")
+    engine = make_engine("mujoco", robot, StillConfig(**study.settings["still"]))
     for name, keys in (("9-pose", NINE_POSES), ("1-pose", (LYING_POSE,))):
-        if set(keys) <= poses.robot.keyframes.keys():
-            _settle_keyframes(study, poses.robot, keys).save(folder / f"{name}.npz")
+        if set(keys) <= robot.keyframes.keys():
+            qpos = settle_keyframes(robot, keys, engine=engine)
+            starts = InitialStates.uniform(qpos, names=keys, model=robot.fingerprint)
+            starts.save(folder / f"{name}.npz")
 
 
 def info(path: Path) -> Summary:
@@ -287,26 +291,6 @@ def _select(poses: Poses, indices: IntArray) -> InitialStates:
     names = tuple(f"pose {index}" for index in indices)
     model = poses.robot.fingerprint
     return InitialStates.uniform(poses.qpos[indices], names=names, model=model)
-
-
-def _settle_keyframes(
-    study: Study, robot: Robot, names: tuple[str, ...]
-) -> InitialStates:
-    """Return keyframes of a robot where they come to rest, as initial states."""
-    keys = [robot.keyframes[name] for name in names]
-    still = StillConfig(**study.settings["still"])
-    settled = make_engine("mujoco", robot, still).settle(
-        np.array([key.qpos for key in keys]),
-        np.array([key.ctrl for key in keys]),
-        time_limit=study.settings["sample"]["time_limit"],
-    )
-    return InitialStates.uniform(
-        level(settled.qpos), names=names, model=robot.fingerprint
-    )
-
-
-def _as_lists(arrays: dict[str, np.ndarray]) -> dict[str, list[float]]:
-    return {name: array.tolist() for name, array in arrays.items()}
 
 
 def _provenance(robot: Robot) -> Settings:

@@ -5,7 +5,7 @@ each from its own random stream, and the first n that pass are the poses. So the
 seed gives the same poses for any batch size, and a larger n only adds to them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -18,7 +18,7 @@ from kaccess.robots import Robot, find_mirror
 from kaccess.rotations import gravity_in_body, quat_from_roll_pitch, roll_pitch
 from kaccess.types import Array, BoolArray, IntArray, Progress
 
-__all__ = ["Draws", "Poses", "draw_poses", "level", "sample_poses"]
+__all__ = ["Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
 
 _BLOCK = 64  # candidates per random stream; another value means other poses
 _MAX_ROUND = 8  # blocks that are dropped together: a few seconds on two cores
@@ -160,6 +160,19 @@ def draw_poses(
     if mirror:
         qpos = np.stack([qpos, mirror.qpos(qpos)], axis=1).reshape(config.n, -1)
     return Poses(robot, qpos, robot.contacts(qpos)[0], config.mirror), draws
+
+
+def settle_keyframes(
+    robot: Robot, names: Sequence[str], *, engine: Engine, time_limit: float = 2.0
+) -> Array:
+    """Return where keyframes of a robot come to rest on their targets, (k, nq)."""
+    keys = [robot.keyframes[name] for name in names]
+    settled = engine.settle(
+        np.array([key.qpos for key in keys]),
+        np.array([key.ctrl for key in keys]),
+        time_limit=time_limit,
+    )
+    return level(settled.qpos)
 
 
 def _candidates(

@@ -11,6 +11,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -249,11 +250,22 @@ def _read_settings(path: Path) -> dict[str, Any]:
 def _write_json(path: Path, content: Settings) -> None:
     draft = path.with_suffix(f".{os.getpid()}.part")
     try:
-        draft.write_text(json.dumps(content, indent=2) + "\n")
+        draft.write_text(json.dumps(content, indent=2, default=_plain) + "\n")
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _plain(value: object) -> object:
+    """Return arrays and dataclasses as JSON knows them, NaN as null."""
+    if isinstance(value, np.ndarray):
+        plain = value.astype(object)
+        plain[value != value] = None
+        return plain.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")
 
 
 def _short(value: object) -> str:

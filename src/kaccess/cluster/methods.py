@@ -6,6 +6,7 @@ from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.k_access import KAccess
 from kaccess.cluster.k_means import DunnKMeans, pose_features
 from kaccess.cluster.selection import Curve, select_k
+from kaccess.cluster.stability import Stability
 from kaccess.cluster.validation import Clustering
 from kaccess.config import ClusterConfig
 from kaccess.types import Array, Progress
@@ -22,10 +23,12 @@ class Fit:
     Args:
         model: The fitted clustering.
         curve: Figures for every number tried, where the index chose it.
+        stability: Of that choice, where a bootstrap was asked for.
     """
 
     model: Clustering
     curve: Curve | None = None
+    stability: Stability | None = None
 
 
 def fit_method(
@@ -78,6 +81,15 @@ def _fit_k_access(
     )
     if config.k is not None:
         return Fit(model.set_params(n_clusters=config.k).fit(access))
-    numbers = range(2, min(config.k_max, len(access)) + 1)
-    chosen = select_k(access, numbers, estimator=model, progress=progress)
-    return Fit(chosen.model, chosen.curve)
+    # A resample holds about 63 % of the poses, hardly ever less than half.
+    most = len(access) // 2 if config.n_bootstrap else len(access)
+    numbers = range(2, min(config.k_max, most) + 1)
+    chosen = select_k(
+        access,
+        numbers,
+        estimator=model,
+        random_state=config.seed,
+        n_bootstrap=config.n_bootstrap,
+        progress=progress,
+    )
+    return Fit(chosen.model, chosen.curve, chosen.stability)

@@ -104,7 +104,8 @@ def verdict(summary: Summary) -> str:
         return f"This robot cannot get up by these moves: none of {n} poses can stand."
     return (
         f"This robot can get up from {n - n_stuck} of {n} poses; from the other "
-        f"{n_stuck} no chain of moves leads to the standing pose ({shown})."
+        f"{n_stuck} no chain of moves through these poses leads to the standing pose "
+        f"({shown})."
     )
 
 
