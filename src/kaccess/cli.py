@@ -58,9 +58,9 @@ def run(
 
     sample(robot, study, replace(PRESETS[preset], seed=seed), n_threads=n_threads)
     access(study, AccessConfig(), n_threads=n_threads)
-    cluster(study, ClusterConfig(seed=seed))
     info(study)
-    print(f"\nPicture: {pipeline.picture(study)}")
+    cluster(study, ClusterConfig(seed=seed))
+    print(f"Picture: {pipeline.picture(study)}")
 
 
 def sample(
@@ -143,7 +143,7 @@ def cluster(study: StudyPath, config: OmitArgPrefixes[ClusterConfig]) -> None:
 
     with progress_bar("Clustering", "numbers of clusters") as progress:
         starts = pipeline.cluster(study, config, progress=progress)
-    print(f"{pipeline.compare(study)}\n\nInitial states: {starts}")
+    print(f"\n{pipeline.compare(study)}\n\nInitial states: {starts}")
 
 
 def info(study: StudyPath, json: bool = False) -> None:
