@@ -55,6 +55,12 @@ def test_centroids_have_the_best_worst_case(method):
         assert worst.max() == access[centroid, members].min()
 
 
+def test_both_precisions_agree(method):
+    access = directed_blocks(60).astype(np.float32)
+    single = clone(method).fit(access).labels_
+    np.testing.assert_array_equal(single, method.fit(access.astype(float)).labels_)
+
+
 def test_input_is_left_alone(method):
     access = directed_blocks(30)
     before = access.copy()
@@ -98,7 +104,7 @@ def test_walk_and_laplacian_are_those_of_chung():
     """Rows sum to 1, visits are stationary, and their root is the first eigenvector."""
     weights = np.random.default_rng(0).random((8, 8)) * (np.arange(8)[:, None] > 0)
     walk = _random_walk(weights, 0.1)
-    visits = _stationary(walk)
+    visits = _stationary(walk, 0.1)
     np.testing.assert_allclose(walk.sum(axis=1), 1.0)
     np.testing.assert_allclose(walk[0], 1 / 8)  # a dead end leads anywhere
     np.testing.assert_allclose(visits @ walk, visits)

@@ -22,6 +22,8 @@ from kaccess.types import Array, IntArray
 
 __all__ = ["DirectedSpectral", "Infomap", "Louvain"]
 
+_PRECISION = 1e-12  # of the shares of visits, in all
+
 
 class _GraphClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """A partition of the graph of reached pairs, with centroids added."""
@@ -29,7 +31,7 @@ class _GraphClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # un
     def fit(self, access: Array, y: None = None) -> "_GraphClustering":
         """Cluster the n poses of `access`, (n, n), from row to column."""
         matrix = validate_access(self, access)
-        weights = np.where(reached(matrix), matrix, 0.0)
+        weights = np.where(reached(matrix), matrix, 0.0).astype(np.float64)
         np.fill_diagonal(weights, 0.0)
         self.labels_: IntArray = _by_first_member(self._partition(weights))
         self.centroid_indices_: IntArray = recentre(matrix, self.labels_)
@@ -125,7 +127,7 @@ class DirectedSpectral(_GraphClustering):
         if not 0.0 < self.teleport < 1.0:
             raise InputError(f"`teleport` must lie in (0, 1), got {self.teleport}.")
         walk = _random_walk(weights, self.teleport)
-        visits = _stationary(walk)
+        visits = _stationary(walk, self.teleport)
         values, vectors = eigh(_symmetric_part(walk, visits))
         k = self.n_clusters or _largest_gap(values[::-1][: self.max_clusters + 1])
         embedding = vectors[:, ::-1][:, :k] / np.sqrt(visits)[:, None]
@@ -148,13 +150,16 @@ def _random_walk(weights: Array, teleport: float) -> Array:
     return np.asarray((1.0 - teleport) * steps + teleport / n)
 
 
-def _stationary(walk: Array, tolerance: float = 1e-12) -> Array:
-    """Return how often a long walk visits each node, (n,)."""
+def _stationary(walk: Array, teleport: float) -> Array:
+    """Return how often a long walk visits each node, (n,).
+
+    Each step shrinks the error by 1 - teleport at least, which says how many it takes.
+    """
     visits = np.full(len(walk), 1.0 / len(walk))
-    while True:
-        previous, visits = visits, visits @ walk
-        if np.abs(visits - previous).sum() < tolerance:
-            return np.asarray(visits / visits.sum())
+    for _ in range(int(np.ceil(np.log(_PRECISION) / np.log1p(-teleport)))):
+        visits = visits @ walk
+        visits /= visits.sum()
+    return visits
 
 
 def _symmetric_part(walk: Array, visits: Array) -> Array:
