@@ -3,7 +3,7 @@
     pip install kmedoids 'kaccess[graph]'
     python benchmarks/bench_cluster.py --parts speed large select quality rivals
 
-Without `--times` the matrix is synthetic: poses in groups, some of them hard to climb
+Without `--study` the matrix is synthetic: poses in groups, some of them hard to climb
 into, with 26 % of the pairs reached. kmedoids (GPL) is used for comparison only.
 FasterPAM is given D = 1 - A.T, so that its medoids reach their members.
 """
@@ -19,6 +19,7 @@ import kmedoids
 import numpy as np
 import tyro
 
+from kaccess import Study, accessibility
 from kaccess.cluster import (
     FLOOR,
     Clustering,
@@ -42,8 +43,8 @@ class Config:
 
     parts: tuple[Part, ...] = ("speed", "select")
     """What to measure."""
-    times: Path | None = None
-    """Matrix of times from pose to pose [s], `.npy`; inf where not reached."""
+    study: Path | None = None
+    """Study whose matrix is used."""
     n: int = 1000
     """Number of poses of a synthetic matrix."""
     max_clusters: int = 120
@@ -78,9 +79,9 @@ def synthetic_access(n: int, seed: int, *, n_groups: int = 40) -> Array:
 
 
 def load_access(config: Config) -> Array:
-    if config.times is None:
+    if config.study is None:
         return synthetic_access(config.n, config.seed)
-    return np.asarray(np.maximum(np.exp(-np.load(config.times)), FLOOR))
+    return accessibility(Study(config.study).times)
 
 
 def fastest(function: Callable[[], object], repeats: int) -> float:
