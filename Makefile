@@ -24,7 +24,7 @@ wheel-test: .venv/installed  ## Build the wheel and try it in an environment of 
 	cd dist && ../.venv/wheel/bin/kaccess run bittle study --preset tiny
 
 figures: .venv/installed  ## The pictures in docs/, the study runs/bittle included
-	MUJOCO_GL=egl $(BIN)/python docs/make_figures.py runs/bittle
+	$(BIN)/python docs/make_figures.py runs/bittle
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,4 +1,4 @@
-"""Make the pictures of the docs, where there is no screen with MUJOCO_GL=egl.
+"""Make the pictures of the docs.
 
 python docs/make_figures.py                  # Bittle's keyframes
 python docs/make_figures.py runs/bittle      # and the overview of a study
@@ -10,6 +10,10 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+
+from kaccess.report.headless import prefer_egl_without_screen
+
+prefer_egl_without_screen()
 
 from kaccess import load_robot, pipeline
 from kaccess.report.figures import draw_poses

@@ -1,13 +1,12 @@
 """Robots, poses and studies that many tests share."""
 
-import os
-import sys
 from pathlib import Path
 
-if sys.platform == "linux":
-    os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
-
 import pytest
+
+from kaccess.report.headless import prefer_egl_without_screen
+
+prefer_egl_without_screen()
 
 from kaccess import AccessConfig, load_robot, make_engine, pipeline, sample_poses
 from kaccess.config import SampleConfig

@@ -21,6 +21,7 @@ from kaccess.config import (
     StillConfig,
 )
 from kaccess.errors import InputError
+from kaccess.report.headless import prefer_egl_without_screen
 
 __all__ = ["main"]
 
@@ -174,8 +175,7 @@ def main(argv: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal knows
-    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
-        os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
+    prefer_egl_without_screen()
     try:
         tyro.extras.subcommand_cli_from_dict(
             {
