@@ -18,6 +18,8 @@ from typing import Literal
 import kmedoids
 import numpy as np
 import tyro
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
 from kaccess import Study, accessibility
 from kaccess.cluster import (
@@ -26,6 +28,7 @@ from kaccess.cluster import (
     DirectedSpectral,
     Infomap,
     KAccess,
+    Labelling,
     Louvain,
     accessibility_index,
     compare,
@@ -34,7 +37,7 @@ from kaccess.cluster import (
 )
 from kaccess.types import Array, IntArray
 
-Part = Literal["speed", "large", "select", "quality", "rivals"]
+Part = Literal["speed", "large", "select", "quality", "rivals", "direction"]
 
 
 @dataclass(frozen=True)
@@ -170,12 +173,19 @@ def mean_access(access: Array, centroids: IntArray) -> float:
     return float(access[centroids].max(axis=0).mean(dtype=np.float64))
 
 
-@dataclass
-class Medoids:
-    """FasterPAM's outcome in the form that `compare` takes."""
-
-    labels_: IntArray
-    centroid_indices_: IntArray
+def report_direction(access: Array) -> None:
+    """Show how far clusters change when every move is turned round."""
+    backwards = np.ascontiguousarray(access.T)
+    for method in (
+        KAccess(43, solver="alternate", random_state=0),
+        Louvain(),
+        Infomap(),
+        DirectedSpectral(random_state=0),
+    ):
+        there = clone(method).fit(access).labels_
+        back = clone(method).fit(backwards).labels_
+        alike = adjusted_rand_score(there, back)
+        print(f"{type(method).__name__}: agreement with the transpose {alike:.3f}")
 
 
 def report_rivals(access: Array, config: Config) -> None:
@@ -194,7 +204,7 @@ def report_rivals(access: Array, config: Config) -> None:
         "K-Access, swap on access": by_access.fit(access),
         "K-Access, Algorithm 1, same k": same_k.fit(access),
         "K-Access, Algorithm 1, own k": own_k,
-        "FasterPAM, same k": Medoids(labels, medoids),
+        "FasterPAM, same k": Labelling(labels, medoids),
         "Louvain": Louvain().fit(access),
         "Infomap": Infomap().fit(access),
         "directed spectral": DirectedSpectral(random_state=0).fit(access),
@@ -216,6 +226,8 @@ def main(config: Config) -> None:
         report_quality(access, config)
     if "rivals" in config.parts:
         report_rivals(access, config)
+    if "direction" in config.parts:
+        report_direction(access)
 
 
 if __name__ == "__main__":

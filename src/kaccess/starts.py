@@ -41,13 +41,13 @@ class InitialStates:
         qpos: (k, nq) states.
         weights: (k,) probability of each; they sum to 1.
         names: What each state is called.
-        model: Fingerprint of the robot they belong to.
+        model: Fingerprint of the robot they belong to, if it is known.
     """
 
     qpos: Array
     weights: Array
     names: tuple[str, ...]
-    model: str
+    model: str = ""
 
     def __post_init__(self) -> None:
         k = len(self.qpos)

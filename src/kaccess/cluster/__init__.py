@@ -1,6 +1,11 @@
 """Clustering of accessibility matrices: arrays in, arrays out; no robot in sight."""
 
-from kaccess.cluster.comparison import ComparisonRow, compare, format_comparison
+from kaccess.cluster.comparison import (
+    ComparisonRow,
+    Labelling,
+    compare,
+    format_comparison,
+)
 from kaccess.cluster.coverage import Coverage, coverage
 from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.k_access import KAccess
@@ -32,5 +37,6 @@ __all__ = [
     "Clustering",
     "compare",
     "ComparisonRow",
+    "Labelling",
     "format_comparison",
 ]
