@@ -6,6 +6,7 @@ from typing import Literal
 from kaccess.errors import InputError
 
 __all__ = [
+    "FLOOR",
     "AccessConfig",
     "ClusterConfig",
     "Draw",
@@ -14,6 +15,7 @@ __all__ = [
     "StillConfig",
 ]
 
+FLOOR = 1e-8  # accessibility of what was not reached: the paper, section III-B
 _LARGEST = 1e6  # seconds, metres, radians: beyond this something is mistyped
 
 Draw = Literal["move", "teleport"]

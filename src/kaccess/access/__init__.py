@@ -1,7 +1,6 @@
 """Accessibility: how fast a robot gets from each static pose to each other."""
 
 from kaccess.access.estimate import (
-    FLOOR,
     Outcome,
     Transitions,
     accessibility,
@@ -15,7 +14,6 @@ from kaccess.access.graph import Connectivity, connectivity
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
-    "FLOOR",
     "Connectivity",
     "MirrorCheck",
     "Outcome",

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kaccess.config import AccessConfig
+from kaccess.config import FLOOR, AccessConfig
 from kaccess.engines import Engine, make_engine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
@@ -20,7 +20,6 @@ from kaccess.rotations import gravity_in_body
 from kaccess.types import Array, BoolArray, IntArray, Progress
 
 __all__ = [
-    "FLOOR",
     "Outcome",
     "Transitions",
     "accessibility",
@@ -33,7 +32,6 @@ __all__ = [
 
 Number = TypeVar("Number", bound=np.number[Any])
 
-FLOOR = 1e-8  # accessibility of what was not reached: the paper, section III-B
 _TILE_PAIRS = 2048  # a few seconds of work on two cores
 
 

@@ -10,6 +10,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kaccess.config import FLOOR
 from kaccess.errors import ArrayError
 from kaccess.types import Array, BoolArray, IntArray
 
@@ -22,9 +23,6 @@ __all__ = [
     "check_n_clusters",
     "reached",
 ]
-
-FLOOR = 1e-8
-"""Accessibility of a pair that is not reached (the paper, section III-B)."""
 
 _ATOL_DIAGONAL = 1e-6
 
