@@ -7,7 +7,7 @@ import kaccess
 
 ROOT = Path(kaccess.__file__).parent
 LAYERS = [
-    {"errors", "types"},
+    {"errors", "files", "types"},
     {"config", "rotations", "study"},
     {"robots", "cluster", "starts", "stats"},
     {"engines"},

@@ -31,6 +31,7 @@ from kaccess.config import (
 )
 from kaccess.engines import EngineName, make_engine
 from kaccess.errors import InputError
+from kaccess.files import whole_file
 from kaccess.poses import Poses, draw_poses, settle_keyframes
 from kaccess.report.summary import Summary, summarize
 from kaccess.robots import Robot, load_robot
@@ -242,7 +243,8 @@ def picture(path: Path) -> Path:
     except InputError as error:
         logger.warning("%s The picture goes without the robot.", error)
         images = None
-    overview(poses, study.times, images).savefig(path / "overview.png", dpi=120)
+    with whole_file(path / "overview.png") as draft:
+        overview(poses, study.times, images).savefig(draft, dpi=120)
     return path / "overview.png"
 
 

@@ -5,7 +5,6 @@ centroids of K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`),
 hand-designed poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`).
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
@@ -13,6 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from kaccess.errors import InputError
+from kaccess.files import whole_file
 from kaccess.types import Array
 
 __all__ = ["LYING_POSE", "NINE_POSES", "InitialStates"]
@@ -81,20 +81,14 @@ class InitialStates:
 
     def save(self, path: Path) -> None:
         """Write the states to an .npz file, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with draft.open("wb") as file:
-                np.savez(
-                    file,
-                    qpos=self.qpos,
-                    weights=self.weights,
-                    names=np.array(self.names),
-                    model=np.array(self.model),
-                )
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with whole_file(path) as draft, draft.open("wb") as file:
+            np.savez(
+                file,
+                qpos=self.qpos,
+                weights=self.weights,
+                names=np.array(self.names),
+                model=np.array(self.model),
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> "InitialStates":

@@ -19,6 +19,7 @@ import numpy as np
 import zarr
 
 from kaccess.errors import InputError
+from kaccess.files import whole_file
 from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["Settings", "Study"]
@@ -118,7 +119,6 @@ class Study:
     def write_json(self, name: str, content: Settings) -> Path:
         """Write a file of results, such as `clusters/kaccess.json`."""
         path = self.path / name
-        path.parent.mkdir(exist_ok=True)
         _write_json(path, content)
         return path
 
@@ -248,13 +248,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, content: Settings) -> None:
-    draft = path.with_suffix(f".{os.getpid()}.part")
-    try:
+    with whole_file(path) as draft:
         draft.write_text(json.dumps(content, indent=2, default=_plain) + "\n")
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def _plain(value: object) -> object:

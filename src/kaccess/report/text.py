@@ -45,15 +45,13 @@ def _pose_lines(summary: Summary) -> list[tuple[str, str]]:
         if draws[fate]
     )
     cases = summary.contact_cases
-    lines = [
-        ("poses", f"{summary.n_poses}, draw {sample['draw']}, seed {sample['seed']}")
+    drawn = f"{summary.n_poses}, draw {sample['draw']}, seed {sample['seed']}"
+    return [
+        ("poses", drawn + mirrored),
+        ("acceptance", kept + (f" ({dropped} dropped)" if dropped else "")),
+        ("contact cases", f"{len(cases)} sets of parts on the ground"),
+        *(("", f"{count:5d}  {case}") for case, count in cases[:_N_CASES]),
     ]
-    lines[0] = (lines[0][0], lines[0][1] + mirrored)
-    lines.append(("acceptance", kept + (f" ({dropped} dropped)" if dropped else "")))
-    lines.append(("contact cases", f"{len(cases)} sets of parts on the ground"))
-    for case, count in cases[:_N_CASES]:
-        lines.append(("", f"{count:5d}  {case}"))
-    return lines
 
 
 def _time_lines(summary: Summary) -> list[tuple[str, str]]:
