@@ -17,6 +17,7 @@ from kaccess import __version__
 from kaccess.config import (
     AccessConfig,
     ClusterConfig,
+    EngineName,
     SampleConfig,
     StillConfig,
 )
@@ -69,7 +70,7 @@ def sample(
     study: StudyPath,
     config: OmitArgPrefixes[SampleConfig],
     still: StillConfig = StillConfig(),  # noqa: B008  # frozen
-    engine: Literal["mujoco"] = "mujoco",
+    engine: EngineName = "mujoco",
     n_threads: Threads = 0,
 ) -> None:
     """Sample static poses of a robot into a new study.
@@ -79,7 +80,7 @@ def sample(
         study: Folder of the study.
         config: How poses are drawn.
         still: When a robot counts as static, in all stages of the study.
-        engine: Simulator.
+        engine: Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (the paper's).
         n_threads: CPU threads; 0 takes them all.
     """
     from kaccess import pipeline
@@ -102,7 +103,7 @@ def sample(
 def access(
     study: StudyPath,
     config: OmitArgPrefixes[AccessConfig],
-    engine: Literal["mujoco"] = "mujoco",
+    engine: EngineName = "mujoco",
     only_rows: str | None = None,
     n_threads: Threads = 0,
 ) -> None:
@@ -111,7 +112,7 @@ def access(
     Args:
         study: Folder of the study.
         config: When a pose counts as reached.
-        engine: Simulator.
+        engine: Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (the paper's).
         only_rows: START:STOP, do only these rows, and those in the same tiles: to split
             the work by hand over processes or machines that share the folder.
         n_threads: CPU threads; 0 takes them all.

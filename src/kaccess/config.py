@@ -10,6 +10,7 @@ __all__ = [
     "AccessConfig",
     "ClusterConfig",
     "Draw",
+    "EngineName",
     "Method",
     "SampleConfig",
     "StillConfig",
@@ -19,6 +20,7 @@ FLOOR = 1e-8  # accessibility of what was not reached: the paper, section III-B
 _LARGEST = 1e6  # seconds, metres, radians: beyond this something is mistyped
 
 Draw = Literal["move", "teleport"]
+EngineName = Literal["mujoco", "warp", "bullet"]
 Method = Literal[
     "kaccess",
     "kmeans",

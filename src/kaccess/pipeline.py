@@ -25,11 +25,12 @@ from kaccess.access import (
 from kaccess.config import (
     AccessConfig,
     ClusterConfig,
+    EngineName,
     Method,
     SampleConfig,
     StillConfig,
 )
-from kaccess.engines import EngineName, make_engine
+from kaccess.engines import make_engine
 from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.poses import Poses, draw_poses, settle_keyframes

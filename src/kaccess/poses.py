@@ -11,8 +11,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from kaccess.config import SampleConfig
-from kaccess.engines import Engine, Settled, make_engine
+from kaccess.config import EngineName, SampleConfig
+from kaccess.engines import Engine, Settled, as_engine
 from kaccess.errors import InputError
 from kaccess.robots import Robot, find_mirror
 from kaccess.rotations import gravity_in_body, quat_from_roll_pitch, roll_pitch
@@ -107,7 +107,7 @@ def sample_poses(
     *,
     seed: int = 0,
     config: SampleConfig | None = None,
-    engine: Engine | None = None,
+    engine: Engine | EngineName = "mujoco",
     progress: Progress | None = None,
 ) -> Poses:
     """Sample static poses of a robot.
@@ -117,7 +117,7 @@ def sample_poses(
         n: Number of poses.
         seed: Seed of the draws.
         config: How poses are drawn; its `n` and `seed` give way to those above.
-        engine: Simulator; by default `mujoco` on all CPUs.
+        engine: Simulator, or the name of one.
         progress: Called with (poses kept, n) as sampling goes on.
 
     Returns:
@@ -127,7 +127,7 @@ def sample_poses(
         InputError: If next to no candidate comes to rest.
     """
     config = replace(config or SampleConfig(), n=n, seed=seed)
-    engine = engine or make_engine("mujoco", robot)
+    engine = as_engine(engine, robot)
     return draw_poses(robot, config, engine=engine, progress=progress)[0]
 
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from kaccess import StillConfig, make_engine
-from kaccess.engines.mujoco import MujocoEngine, is_quiet, quiet_runs
+from kaccess.engines.mujoco import MujocoEngine
+from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
 
 STILL = StillConfig()

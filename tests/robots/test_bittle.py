@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kaccess.config import StillConfig
-from kaccess.engines.mujoco import is_quiet
+from kaccess.engines.still import is_quiet
 from kaccess.robots import find_mirror, load_robot
 
 LEGS = ("lf", "rf", "rr", "lr")

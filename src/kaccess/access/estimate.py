@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kaccess.config import FLOOR, AccessConfig
-from kaccess.engines import Engine, make_engine
+from kaccess.config import FLOOR, AccessConfig, EngineName
+from kaccess.engines import Engine, as_engine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
 from kaccess.rotations import gravity_in_body
@@ -62,7 +62,7 @@ def estimate_times(
     poses: Poses,
     config: AccessConfig | None = None,
     *,
-    engine: Engine | None = None,
+    engine: Engine | EngineName = "mujoco",
     progress: Progress | None = None,
 ) -> Array:
     """Estimate the time from each pose to each other pose.
@@ -70,14 +70,14 @@ def estimate_times(
     Args:
         poses: n static poses of one robot.
         config: Time limit and tolerances of the arrival test.
-        engine: Simulator; by default `mujoco` on all CPUs.
+        engine: Simulator, or the name of one.
         progress: Called with (pairs done, n * n) as work goes on.
 
     Returns:
         (n, n) seconds, float32; entry [i, j] is from i to j, and inf if not reached.
     """
     config = config or AccessConfig()
-    engine = engine or make_engine("mujoco", poses.robot)
+    engine = as_engine(engine, poses.robot)
     n = len(poses)
     times = np.full((n, n), np.nan, np.float32)
     for rows in split_rows(n):
