@@ -42,6 +42,7 @@ def fail(capsys, *args):
 
 def test_the_whole_flow(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("kaccess.access.estimate._TILE_PAIRS", 48)
+    monkeypatch.setattr("kaccess.engines.mujoco.MujocoEngine.batch_size", 48)
     study = tmp_path / "study"
     main(["sample", str(TINY), str(study), "--n", "12", "--seed", "5"])
     main(["access", str(study), "--only-rows", "0:4"])

@@ -74,6 +74,8 @@ def test_teleported_poses_keep_the_joints_that_were_drawn(tiny):
 class FakeEngine:
     """Joints get half-way to their targets, on the ground, unless told otherwise."""
 
+    batch_size = 2048
+
     def __init__(self, robot, *, restless=(), airborne=()):
         self.robot, self.calls = robot, []
         self.restless, self.airborne = list(restless), list(airborne)

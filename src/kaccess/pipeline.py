@@ -152,14 +152,16 @@ def access(
     todo = [rows for rows in tiles if not study.is_done(rows)]
     n_pairs = study.n_poses * sum(map(len, tiles))
     done = n_pairs - study.n_poses * sum(map(len, todo))
-    for rows in todo:
-        if progress:
-            progress(done, n_pairs)
-        tile = estimate_rows(poses, rows, config, engine=simulator)
-        study.write_rows(rows, tile.times, tile.outcomes)
-        done += study.n_poses * len(rows)
     if progress:
         progress(done, n_pairs)
+    for rows in _merge(todo, simulator.batch_size // study.n_poses):
+        new = study.n_poses * len(rows)
+        part = _part_of(progress, done, new, n_pairs)
+        tile = estimate_rows(poses, rows, config, engine=simulator, progress=part)
+        study.write_rows(rows, tile.times, tile.outcomes)
+        done += new
+        if progress:
+            progress(done, n_pairs)
     return study
 
 
@@ -314,6 +316,27 @@ def _machine() -> Settings:
 
 def _overlap(rows: range, wanted: range | None) -> bool:
     return wanted is None or (rows.start < wanted.stop and wanted.start < rows.stop)
+
+
+def _merge(tiles: list[range], n_rows: int) -> list[range]:
+    """Join tiles that follow one another, into at most `n_rows` rows if possible."""
+    merged: list[range] = []
+    for tile in tiles:
+        joined = range(merged[-1].start, tile.stop) if merged else tile
+        if merged and merged[-1].stop == tile.start and len(joined) <= n_rows:
+            merged[-1] = joined
+        else:
+            merged.append(tile)
+    return merged
+
+
+def _part_of(
+    progress: Progress | None, before: int, share: int, total: int
+) -> Progress | None:
+    """Return a callback for a part of the work: `share` of `total`, after `before`."""
+    if progress is None:
+        return None
+    return lambda done, of: progress(before + share * done // of, total)
 
 
 def _check_rows(only_rows: range | None, n: int) -> None:

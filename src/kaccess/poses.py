@@ -21,7 +21,7 @@ from kaccess.types import Array, BoolArray, IntArray, Progress
 __all__ = ["Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
 
 _BLOCK = 64  # candidates per random stream; another value means other poses
-_MAX_ROUND = 8  # blocks that are dropped together: a few seconds on two cores
+_SPARE = 1.15  # candidates drawn for each pose wanted: some do not come to rest
 _HOPELESS = (2000, 0.01)  # give up once so many draws have kept less than that share
 
 
@@ -179,7 +179,8 @@ def _candidates(
     robot: Robot, config: SampleConfig, engine: Engine, *, n: int
 ) -> Iterator[tuple[Array, IntArray]]:
     """Yield settled candidates and their fates, round after round, without end."""
-    n_blocks = min(-(-n // _BLOCK), _MAX_ROUND)
+    most = engine.batch_size // 4  # a round is two drops, and shows how far it is
+    n_blocks = max(1, round(min(_SPARE * n, most) / _BLOCK))
     first = 0
     while True:
         blocks = range(first, first + n_blocks)

@@ -21,10 +21,12 @@ from kaccess.rotations import gravity_in_body
 class FakeEngine:
     """Moves the joints to their targets, in one second if there is time."""
 
+    batch_size = 4
+
     def __init__(self, robot, *, time=1.0, diverged=False):
         self.robot, self.time, self.diverged = robot, time, diverged
 
-    def settle(self, qpos, targets, *, time_limit):
+    def settle(self, qpos, targets, *, time_limit, progress=None):
         end = qpos.copy()
         end[:, self.robot.joint_adr] = targets
         time = np.full(len(qpos), self.time if self.time <= time_limit else np.inf)

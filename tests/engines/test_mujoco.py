@@ -9,6 +9,8 @@ from kaccess.engines.mujoco import MujocoEngine
 from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
 
+from .drops import assert_same, random_drops
+
 STILL = StillConfig()
 
 
@@ -29,21 +31,6 @@ def plain_settle(robot, qpos, targets, *, time_limit):
         if quiet > window:
             return data.qpos.copy(), (step - window) * robot.timestep
     return data.qpos.copy(), np.inf
-
-
-def random_drops(robot, n, seed=0):
-    rng = np.random.default_rng(seed)
-    qpos = np.repeat(robot.standing[None], n, axis=0)
-    qpos[:, 2] = robot.drop_height
-    quat = rng.normal(size=(n, 4))
-    qpos[:, 3:7] = quat / np.linalg.norm(quat, axis=1, keepdims=True)
-    return qpos, rng.uniform(*robot.joint_range.T, (n, robot.model.nu))
-
-
-def assert_same(one, other):
-    np.testing.assert_array_equal(one.qpos, other.qpos)
-    np.testing.assert_array_equal(one.time, other.time)
-    np.testing.assert_array_equal(one.diverged, other.diverged)
 
 
 @pytest.mark.parametrize("time_limit", [0.9, 1.5])

@@ -80,7 +80,7 @@ def estimate_times(
     engine = as_engine(engine, poses.robot)
     n = len(poses)
     times = np.full((n, n), np.nan, np.float32)
-    for rows in split_rows(n):
+    for rows in split_rows(n, engine.batch_size):
         times[rows.start : rows.stop] = estimate_rows(
             poses, rows, config, engine=engine
         ).times
@@ -96,24 +96,30 @@ def accessibility(times: Array) -> Array:
     return np.asarray(np.maximum(access, access.dtype.type(FLOOR)))
 
 
-def split_rows(n: int) -> list[range]:
-    """Split n rows of n pairs into tiles: an even number of rows each."""
-    size = max(2, _TILE_PAIRS // n // 2 * 2)
+def split_rows(n: int, n_pairs: int = 0) -> list[range]:
+    """Split n rows of n pairs into tiles of about `n_pairs`, even numbers of rows."""
+    size = max(2, (n_pairs or _TILE_PAIRS) // n // 2 * 2)
     return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def estimate_rows(
-    poses: Poses, rows: range, config: AccessConfig, *, engine: Engine
+    poses: Poses,
+    rows: range,
+    config: AccessConfig,
+    *,
+    engine: Engine,
+    progress: Progress | None = None,
 ) -> Transitions:
     """Estimate the transitions from some poses to all, (len(rows), n) each.
 
     With mirrored poses only even rows are simulated: the row of a mirrored pose is that
-    of its partner with the partners' columns exchanged.
+    of its partner with the partners' columns exchanged. `progress` is called with
+    (simulations done, simulations to do).
     """
     if not poses.mirrored:
-        return _simulate_rows(poses, rows, config, engine=engine)
+        return _simulate_rows(poses, rows, config, engine, progress)
     assert rows.start % 2 == 0 and len(rows) % 2 == 0  # whole mirrored pairs
-    half = _simulate_rows(poses, rows[::2], config, engine=engine)
+    half = _simulate_rows(poses, rows[::2], config, engine, progress)
     return Transitions(_add_partners(half.times), _add_partners(half.outcomes))
 
 
@@ -149,6 +155,7 @@ def estimate_pairs(
     config: AccessConfig,
     *,
     engine: Engine,
+    progress: Progress | None = None,
 ) -> Transitions:
     """Estimate the transitions from poses `source` to poses `goal`, (b,) each."""
     times = np.zeros(len(source), np.float32)
@@ -156,17 +163,21 @@ def estimate_pairs(
     moves = source != goal  # staying takes no time
     start, end = poses.qpos[source[moves]], poses.qpos[goal[moves]]
     targets = poses.robot.joints(end)
-    measured = _measure(poses.robot, start, targets, end, config, engine)
+    measured = _measure(poses.robot, start, targets, end, config, engine, progress)
     times[moves], outcomes[moves] = measured.times, measured.outcomes
     return Transitions(times, outcomes)
 
 
 def _simulate_rows(
-    poses: Poses, rows: range, config: AccessConfig, *, engine: Engine
+    poses: Poses,
+    rows: range,
+    config: AccessConfig,
+    engine: Engine,
+    progress: Progress | None,
 ) -> Transitions:
     n = len(poses)
     source, goal = np.repeat(rows, n), np.tile(np.arange(n), len(rows))
-    flat = estimate_pairs(poses, source, goal, config, engine=engine)
+    flat = estimate_pairs(poses, source, goal, config, engine=engine, progress=progress)
     return Transitions(flat.times.reshape(-1, n), flat.outcomes.reshape(-1, n))
 
 
@@ -177,9 +188,12 @@ def _measure(
     goal: Array,
     config: AccessConfig,
     engine: Engine,
+    progress: Progress | None = None,
 ) -> Transitions:
     """Hold `targets` from `start` and tell when `goal` is reached; (b, ...) each."""
-    settled = engine.settle(start, targets, time_limit=config.time_limit)
+    settled = engine.settle(
+        start, targets, time_limit=config.time_limit, progress=progress
+    )
     close = _is_close(robot, settled.qpos, goal, config)
     outcomes = np.select(
         [settled.diverged, ~np.isfinite(settled.time), ~close],

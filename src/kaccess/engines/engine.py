@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from kaccess.types import Array, BoolArray
+from kaccess.types import Array, BoolArray, Progress
 
 __all__ = ["Engine", "Settled"]
 
@@ -26,13 +26,26 @@ class Settled:
 class Engine(Protocol):
     """A simulator that can bring a robot to rest."""
 
-    def settle(self, qpos: Array, targets: Array, *, time_limit: float) -> Settled:
+    @property
+    def batch_size(self) -> int:
+        """Simulations that one call should bring to keep the hardware busy."""
+        ...
+
+    def settle(
+        self,
+        qpos: Array,
+        targets: Array,
+        *,
+        time_limit: float,
+        progress: Progress | None = None,
+    ) -> Settled:
         """Hold `targets` from rest at `qpos` until static or out of time.
 
         Args:
             qpos: (b, nq) states to start from, with zero velocity.
             targets: (b, nu) joint targets.
             time_limit: Simulated time by whose end the quiet window must be over [s].
+            progress: Called with (simulations done, b) as work goes on.
 
         Returns:
             One result for each row, which depends on that row alone.

@@ -19,12 +19,13 @@ from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
-from kaccess.types import Array, BoolArray, IntArray
+from kaccess.types import Array, BoolArray, IntArray, Progress
 
 __all__ = ["MujocoEngine"]
 
 _CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
 _SLOTS_PER_THREAD = 64
+_WAITING_PER_SLOT = 16  # simulations a call should bring: then its tail is short
 
 
 class MujocoEngine:
@@ -54,7 +55,19 @@ class MujocoEngine:
         n_threads = n_threads or _n_cpus()
         self._batch = Batch(model, n_slots or _SLOTS_PER_THREAD * n_threads, n_threads)
 
-    def settle(self, qpos: Array, targets: Array, *, time_limit: float) -> Settled:
+    @property
+    def batch_size(self) -> int:
+        """Simulations that one call should bring to keep the threads busy."""
+        return _WAITING_PER_SLOT * int(self._batch.nsim)
+
+    def settle(
+        self,
+        qpos: Array,
+        targets: Array,
+        *,
+        time_limit: float,
+        progress: Progress | None = None,
+    ) -> Settled:
         """Hold `targets` from rest at `qpos` until static or out of time."""
         limit = round(time_limit / self.robot.timestep)
         settled = Settled(
@@ -82,6 +95,8 @@ class MujocoEngine:
                 )
                 steps[slots] += _CHUNK
                 row[slots[done]] = -1
+                if progress:
+                    progress(n_started - int((row >= 0).sum()), len(qpos))
 
     def _advance(
         self,
