@@ -21,6 +21,7 @@ from kaccess.config import (
     SampleConfig,
     StillConfig,
 )
+from kaccess.console import progress_bar, show_log
 from kaccess.errors import InputError
 from kaccess.report.headless import prefer_egl_without_screen
 
@@ -43,6 +44,7 @@ def run(
     study: StudyPath,
     preset: Literal["tiny", "quick", "paper"] = "quick",
     seed: int = 0,
+    engine: EngineName = "mujoco",
     n_threads: Threads = 0,
 ) -> None:
     """Run all stages on a robot. Re-run to resume.
@@ -52,14 +54,16 @@ def run(
         study: Folder of the study.
         preset: tiny: 20 poses, seconds; quick: 200, minutes; paper: 1000, an hour.
         seed: Seed of the draws.
+        engine: Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (the paper's).
         n_threads: CPU threads; 0 takes them all.
     """
     from dataclasses import replace
 
     from kaccess import pipeline
 
-    sample(robot, study, replace(PRESETS[preset], seed=seed), n_threads=n_threads)
-    access(study, AccessConfig(), n_threads=n_threads)
+    poses = replace(PRESETS[preset], seed=seed)
+    sample(robot, study, poses, engine=engine, n_threads=n_threads)
+    access(study, AccessConfig(), engine=engine, n_threads=n_threads)
     info(study)
     cluster(study, ClusterConfig(seed=seed))
     print(f"Picture: {pipeline.picture(study)}")
@@ -72,6 +76,7 @@ def sample(
     still: StillConfig = StillConfig(),  # noqa: B008  # frozen
     engine: EngineName = "mujoco",
     n_threads: Threads = 0,
+    device: str | None = None,
 ) -> None:
     """Sample static poses of a robot into a new study.
 
@@ -82,9 +87,9 @@ def sample(
         still: When a robot counts as static, in all stages of the study.
         engine: Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (the paper's).
         n_threads: CPU threads; 0 takes them all.
+        device: Where warp computes: cuda:1, cpu, ...; by default on the first GPU.
     """
     from kaccess import pipeline
-    from kaccess.console import progress_bar
 
     with progress_bar("Sampling", "poses") as progress:
         made = pipeline.sample(
@@ -94,6 +99,7 @@ def sample(
             still=still,
             engine=engine,
             n_threads=n_threads,
+            device=device,
             progress=progress,
         )
     draws = made.settings["draws"]
@@ -106,6 +112,7 @@ def access(
     engine: EngineName = "mujoco",
     only_rows: str | None = None,
     n_threads: Threads = 0,
+    device: str | None = None,
 ) -> None:
     """Estimate the time from each pose to each other pose. Re-run to resume.
 
@@ -116,9 +123,9 @@ def access(
         only_rows: START:STOP, do only these rows, and those in the same tiles: to split
             the work by hand over processes or machines that share the folder.
         n_threads: CPU threads; 0 takes them all.
+        device: Where warp computes: cuda:1, cpu, ...; by default on the first GPU.
     """
     from kaccess import pipeline
-    from kaccess.console import progress_bar
 
     rows = None if only_rows is None else _parse_rows(only_rows)
     with progress_bar("Accessibility", "pairs") as progress:
@@ -127,6 +134,7 @@ def access(
             config,
             engine=engine,
             n_threads=n_threads,
+            device=device,
             only_rows=rows,
             progress=progress,
         )
@@ -141,7 +149,6 @@ def cluster(study: StudyPath, config: OmitArgPrefixes[ClusterConfig]) -> None:
         config: How poses are clustered.
     """
     from kaccess import pipeline
-    from kaccess.console import progress_bar
 
     with progress_bar("Clustering", "numbers of clusters") as progress:
         starts = pipeline.cluster(study, config, progress=progress)
@@ -167,6 +174,39 @@ def info(study: StudyPath, json: bool = False) -> None:
         print(f"\n{table}")
 
 
+def compare_engines(
+    study: StudyPath,
+    engines: tuple[EngineName, ...] = ("mujoco", "warp", "bullet"),
+    pairs: int = 2000,
+    seed: int = 0,
+    n_threads: Threads = 0,
+    device: str | None = None,
+) -> None:
+    """Estimate the same pairs on several simulators, and show how far they agree.
+
+    Args:
+        study: Folder of the study.
+        engines: Two or more of mujoco, warp, bullet.
+        pairs: About how many pairs: all those of some of the poses.
+        seed: Seed of the choice of poses.
+        n_threads: CPU threads; 0 takes them all.
+        device: Where warp computes: cuda:1, cpu, ...; by default on the first GPU.
+    """
+    from kaccess import pipeline
+
+    with progress_bar("Comparing", "simulations") as progress:
+        table = pipeline.compare_engines(
+            study,
+            engines,
+            n_pairs=pairs,
+            seed=seed,
+            n_threads=n_threads,
+            device=device,
+            progress=progress,
+        )
+    print(table)
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     argv = sys.argv[1:] if argv is None else argv
@@ -177,6 +217,7 @@ def main(argv: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal knows
     prefer_egl_without_screen()
+    show_log()
     try:
         tyro.extras.subcommand_cli_from_dict(
             {
@@ -185,6 +226,7 @@ def main(argv: list[str] | None = None) -> None:
                 "access": access,
                 "cluster": cluster,
                 "info": info,
+                "compare-engines": compare_engines,
             },
             prog="kaccess",
             description="Find good starting states for teaching a legged robot to "

@@ -1,23 +1,39 @@
 """What the command line shows while it works: bars, or plain lines off a terminal."""
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kaccess.types import Progress
-
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["progress_bar"]
+    from kaccess.types import Progress
+
+__all__ = ["progress_bar", "show_log"]
 
 _SECONDS_BETWEEN_LINES = 10.0
 
 
+def show_log() -> None:
+    """Show what the package logs, above any progress bar."""
+    logger = logging.getLogger("kaccess")
+    if not logger.handlers:
+        logger.addHandler(_CurrentStderr())
+        logger.setLevel(logging.INFO)
+
+
+class _CurrentStderr(logging.Handler):
+    """Prints to what stands for stderr at the moment: progress bars replace it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"kaccess: {record.getMessage()}", file=sys.stderr)
+
+
 @contextmanager
-def progress_bar(label: str, unit: str) -> Iterator[Progress]:
+def progress_bar(label: str, unit: str) -> "Iterator[Progress]":
     """Yield a callback that shows how far work is, its rate and the time left.
 
     Args:
@@ -35,7 +51,7 @@ def progress_bar(label: str, unit: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def _rich_bar(console: "Console", label: str, unit: str) -> Iterator[Progress]:
+def _rich_bar(console: "Console", label: str, unit: str) -> "Iterator[Progress]":
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

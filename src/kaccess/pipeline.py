@@ -8,6 +8,7 @@ stopped, and does nothing where there is nothing left to do.
 
 import logging
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -44,6 +45,7 @@ __all__ = [
     "access",
     "cluster",
     "compare",
+    "compare_engines",
     "info",
     "load_poses",
     "picture",
@@ -72,6 +74,7 @@ def sample(
     still: StillConfig | None = None,
     engine: EngineName = "mujoco",
     n_threads: int = 0,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Sample static poses of a robot into a new study.
@@ -83,6 +86,7 @@ def sample(
         still: When a robot counts as static, for all stages of the study.
         engine: Simulator.
         n_threads: CPU threads; 0 takes them all.
+        device: Where the engine `warp` computes; by default on the first GPU.
         progress: Called with (poses kept, poses wanted).
     """
     robot = load_robot(robot_name)
@@ -96,7 +100,7 @@ def sample(
         study = Study(path)
         study.require_same(settings)
         return study
-    simulator = make_engine(engine, robot, still, n_threads=n_threads)
+    simulator = make_engine(engine, robot, still, n_threads=n_threads, device=device)
     poses, draws = draw_poses(robot, config, engine=simulator, progress=progress)
     arrays = {
         name: getattr(poses, name)
@@ -118,6 +122,7 @@ def access(
     *,
     engine: EngineName = "mujoco",
     n_threads: int = 0,
+    device: str | None = None,
     only_rows: range | None = None,
     progress: Progress | None = None,
 ) -> Study:
@@ -128,6 +133,7 @@ def access(
         config: Time limit and tolerances of the arrival test.
         engine: Simulator.
         n_threads: CPU threads; 0 takes them all.
+        device: Where the engine `warp` computes; by default on the first GPU.
         only_rows: Do only these rows, and those in the same tiles: to split the work.
         progress: Called with (pairs done, pairs to do).
     """
@@ -135,7 +141,9 @@ def access(
     _check_rows(only_rows, study.n_poses)
     poses = load_poses(study)
     still = StillConfig(**study.settings["still"])
-    simulator = make_engine(engine, poses.robot, still, n_threads=n_threads)
+    simulator = make_engine(
+        engine, poses.robot, still, n_threads=n_threads, device=device
+    )
     settings = asdict(config) | {"engine": engine}
     if "access" in study.settings:
         study.require_same({"access": settings})
@@ -219,6 +227,60 @@ def write_starts(study: Study, poses: Poses) -> None:
             qpos = settle_keyframes(robot, keys, engine=engine)
             starts = InitialStates.uniform(qpos, names=keys, model=robot.fingerprint)
             starts.save(folder / f"{name}.npz")
+
+
+def compare_engines(
+    path: Path,
+    engines: Sequence[EngineName],
+    *,
+    n_pairs: int = 2000,
+    seed: int = 0,
+    n_threads: int = 0,
+    device: str | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Estimate the same pairs of a study's poses on several engines.
+
+    Args:
+        path: Folder of the study; the comparison is written to its `engines.json`.
+        engines: Names of the engines.
+        n_pairs: About how many pairs.
+        seed: Seed of the choice of poses.
+        n_threads: CPU threads; 0 takes them all.
+        device: Where the engine `warp` computes; by default on the first GPU.
+        progress: Called with (simulations done, simulations to do).
+
+    Returns:
+        The comparison as text.
+    """
+    from kaccess.access.agreement import compare_engines
+    from kaccess.report.engines import format_engines
+
+    if len(set(engines)) < 2:
+        raise InputError(f"`engines` must be two or more, got {' '.join(engines)}.")
+    study = Study(path)
+    poses = load_poses(study)
+    still = StillConfig(**study.settings["still"])
+    simulators = {
+        name: make_engine(
+            name,
+            poses.robot,
+            still,
+            n_threads=n_threads,
+            device=device if name == "warp" else None,
+        )
+        for name in dict.fromkeys(engines)
+    }
+    comparison = compare_engines(
+        poses,
+        simulators,
+        AccessConfig(),
+        n_pairs=n_pairs,
+        seed=seed,
+        progress=progress,
+    )
+    study.write_json("engines.json", asdict(comparison))
+    return format_engines(comparison)
 
 
 def info(path: Path) -> Summary:

@@ -14,6 +14,7 @@ def make_engine(
     still: StillConfig | None = None,
     *,
     n_threads: int = 0,
+    device: str | None = None,
 ) -> Engine:
     """Return the engine of that name for a robot.
 
@@ -22,6 +23,7 @@ def make_engine(
         robot: The robot to simulate.
         still: When it counts as static.
         n_threads: CPU threads; 0 takes them all.
+        device: Where `warp` computes: `cuda:1`, `cpu`; by default the first GPU.
 
     Raises:
         InputError: If the engine cannot simulate that robot, or not on this machine.
@@ -29,10 +31,12 @@ def make_engine(
     """
     if n_threads < 0:
         raise InputError(f"`threads` must not be negative, got {n_threads}.")
+    if device is not None and name != "warp":
+        raise InputError(f"`device` is for the engine 'warp', not for {name!r}.")
     if name == "warp":
         from kaccess.engines.warp import WarpEngine
 
-        return WarpEngine(robot, still)
+        return WarpEngine(robot, still, device=device)
     if name == "bullet":
         from kaccess.engines.bullet import BulletEngine
 
