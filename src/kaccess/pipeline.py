@@ -31,7 +31,7 @@ from kaccess.config import (
     SampleConfig,
     StillConfig,
 )
-from kaccess.engines import make_engine
+from kaccess.engines import Engine, make_engine
 from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.poses import Poses, draw_poses, settle_keyframes
@@ -261,7 +261,7 @@ def compare_engines(
     study = Study(path)
     poses = load_poses(study)
     still = StillConfig(**study.settings["still"])
-    simulators = {
+    simulators: dict[str, Engine] = {
         name: make_engine(
             name,
             poses.robot,
