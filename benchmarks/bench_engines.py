@@ -70,9 +70,9 @@ def make(name: EngineName, poses: Poses, config: Config) -> tuple[Engine, float]
 
 def main(config: Config) -> None:
     poses = sample_poses(load_robot(config.robot), config.n_poses)
-    engines: dict[str, Engine] = {}
-    ready: dict[str, float] = {}
-    best: dict[str, dict[str, float]] = {}
+    engines: dict[EngineName, Engine] = {}
+    ready: dict[EngineName, float] = {}
+    best: dict[EngineName, dict[str, float]] = {}
     for name in config.engines:
         engines[name], ready[name] = make(name, poses, config)
     for _ in range(config.repeats):

@@ -160,7 +160,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     ) as process:
         assert "Accessibility: 0 of 40,000 pairs" in process.stderr.readline()
         deadline = time.monotonic() + 60
-        while not Study(study).is_done(range(0, 1)) and time.monotonic() < deadline:
+        while not Study(study).done()[0] and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         err = process.stderr.read()
@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         "kaccess: Interrupted. What was stored is kept; run the same command again."
     )
     assert "Traceback" not in err
-    assert Study(study).is_done(range(0, 1))
+    assert Study(study).done()[0]
 
 
 def test_a_full_disk_is_explained_and_harms_nothing(tmp_path):

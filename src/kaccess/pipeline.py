@@ -157,7 +157,8 @@ def access(
         study.record("mirror_check", asdict(check))
 
     tiles = [rows for rows in study.tiles() if _overlap(rows, only_rows)]
-    todo = [rows for rows in tiles if not study.is_done(rows)]
+    row_done = study.done()
+    todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
     n_pairs = study.n_poses * sum(map(len, tiles))
     done = n_pairs - study.n_poses * sum(map(len, todo))
     if progress:

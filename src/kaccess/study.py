@@ -27,6 +27,7 @@ __all__ = ["Settings", "Study"]
 Settings = Mapping[str, Any]
 
 _FORMAT = 1
+_READ_SIZE = 2**24  # times that are held in memory to see which are there
 _SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
 _ARRAYS = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
 
@@ -165,9 +166,15 @@ class Study:
         n, size = self.n_poses, self._array("times").chunks[0]
         return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
-    def is_done(self, rows: range) -> bool:
-        """Return whether a tile is stored."""
-        return not np.isnan(self._read("times", rows.start, rows.stop)).any()
+    def done(self) -> BoolArray:
+        """Return which rows of the times are stored, (n,)."""
+        step = max(1, _READ_SIZE // self.n_poses)
+        return np.concatenate(
+            [
+                ~np.isnan(self._read("times", start, start + step)).any(axis=1)
+                for start in range(0, self.n_poses, step)
+            ]
+        )
 
     def write_rows(self, rows: range, times: Array, outcomes: IntArray) -> None:
         """Store a tile. The times come last: a tile counts as done when they are in."""

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kaccess import AccessConfig, InputError, make_engine, sample_poses
-from kaccess.access import Transitions, agreement, compare_engines, transfers
+from kaccess.access import Transitions
+from kaccess.access.agreement import agreement, compare_engines, transfers
 from kaccess.engines import Settled
 from kaccess.report.engines import format_engines
 

@@ -1,13 +1,5 @@
 """Accessibility: how fast a robot gets from each static pose to each other."""
 
-from kaccess.access.agreement import (
-    Agreement,
-    EngineComparison,
-    Transfer,
-    agreement,
-    compare_engines,
-    transfers,
-)
 from kaccess.access.estimate import (
     Outcome,
     Transitions,
@@ -22,22 +14,16 @@ from kaccess.access.graph import Connectivity, connectivity
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
-    "Agreement",
     "Connectivity",
-    "EngineComparison",
     "MirrorCheck",
     "Outcome",
-    "Transfer",
     "Transitions",
     "accessibility",
-    "agreement",
     "check_mirror",
-    "compare_engines",
     "connectivity",
     "estimate_pairs",
     "estimate_rows",
     "estimate_times",
     "estimate_to_standing",
     "split_rows",
-    "transfers",
 ]
