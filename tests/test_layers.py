@@ -8,8 +8,8 @@ import kaccess
 ROOT = Path(kaccess.__file__).parent
 LAYERS = [
     {"errors", "files", "types"},
-    {"config", "rotations", "study"},
-    {"robots", "cluster", "starts", "stats"},
+    {"config", "rotations", "stats", "study"},
+    {"robots", "cluster", "starts"},
     {"engines"},
     {"poses", "train"},
     {"access"},

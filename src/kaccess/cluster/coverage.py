@@ -1,13 +1,13 @@
 """Coverage: the share of poses that some centroid reaches, with its uncertainty."""
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kaccess.cluster.matrix import check_access_from, reached
 from kaccess.errors import ArrayError
+from kaccess.stats import wilson
 from kaccess.types import IntArray
 
 __all__ = ["Coverage", "coverage"]
@@ -56,14 +56,5 @@ def coverage(
     if centroid_indices is not None:
         hits[np.arange(len(hits)), centroid_indices] = False
     n_reached, n_poses = int(hits.any(axis=0).sum()), hits.shape[1]
-    low, high = _wilson(n_reached, n_poses, confidence)
-    return Coverage(n_reached / n_poses, low, high, n_reached, n_poses)
-
-
-def _wilson(n_hits: int, n: int, confidence: float) -> tuple[float, float]:
-    """Return the Wilson score interval of a share."""
-    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-    share, shrink = n_hits / n, 1.0 / (1.0 + z**2 / n)
-    centre = shrink * (share + z**2 / (2 * n))
-    half = shrink * z * np.sqrt(share * (1.0 - share) / n + z**2 / (4 * n**2))
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+    share = wilson(n_reached, n_poses, confidence=confidence)
+    return Coverage(share.value, share.low, share.high, n_reached, n_poses)

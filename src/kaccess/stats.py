@@ -1,0 +1,141 @@
+"""Statistics of few runs: what can be said from a handful of seeds, and how surely.
+
+Scores are (n_runs, n_tasks): runs of one method, such as seeds, on each of some tasks.
+Intervals are percentile bootstraps over the runs of each task (stratified), with the
+generator passed in.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from kaccess.types import Array
+
+__all__ = [
+    "Interval",
+    "bootstrap",
+    "interquartile_mean",
+    "probability_of_improvement",
+    "wilson",
+]
+
+_CONFIDENCE = 0.95
+_N_RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval.
+
+    Args:
+        value: The estimate from all runs.
+        low: Lower end of the interval.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(n_hits: int, n: int, *, confidence: float = _CONFIDENCE) -> Interval:
+    """Return a share with its Wilson interval, right for shares near 0 and 1 too."""
+    found = stats.binomtest(n_hits, n).proportion_ci(confidence, method="wilson")
+    return Interval(n_hits / n, float(found.low), float(found.high))
+
+
+def interquartile_mean(scores: ArrayLike) -> float:
+    """Return the mean of the middle half of all scores: outliers do not move it."""
+    return float(stats.trim_mean(np.ravel(scores), 0.25))
+
+
+def bootstrap(
+    scores: ArrayLike,
+    statistic: Callable[[Array], float] = interquartile_mean,
+    *,
+    rng: np.random.Generator,
+    confidence: float = _CONFIDENCE,
+    n_resamples: int = _N_RESAMPLES,
+) -> Interval:
+    """Return a statistic of scores with its interval.
+
+    Args:
+        scores: (n_runs,) or (n_runs, n_tasks); runs are resampled within each task.
+        statistic: Of an (n_runs, n_tasks) array.
+        rng: Source of the resamples.
+        confidence: Of the interval.
+        n_resamples: Resamples of the runs.
+    """
+    tasks = _tasks(scores)
+
+    def of_tasks(*resampled: Array) -> float:
+        return statistic(np.stack(resampled, axis=1))
+
+    return _bootstrap(tasks, of_tasks, rng, confidence, n_resamples)
+
+
+def probability_of_improvement(
+    scores: ArrayLike,
+    others: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    confidence: float = _CONFIDENCE,
+    n_resamples: int = _N_RESAMPLES,
+) -> Interval:
+    """Return how likely a run of one method beats one of another, on a random task.
+
+    Args:
+        scores: (n_runs,) or (n_runs, n_tasks) of the method in question.
+        others: Likewise of the other one, with its own number of runs.
+        rng: Source of the resamples; both methods' runs are resampled.
+        confidence: Of the interval.
+        n_resamples: Resamples of the runs.
+    """
+    first, second = _tasks(scores), _tasks(others)
+
+    def chance(*resampled: Array) -> float:
+        pairs = zip(resampled[: len(first)], resampled[len(first) :], strict=True)
+        return float(np.mean([_share_of_wins(one, two) for one, two in pairs]))
+
+    return _bootstrap([*first, *second], chance, rng, confidence, n_resamples)
+
+
+def _tasks(scores: ArrayLike) -> list[Array]:
+    """Return the scores of each task, (n_runs,) each."""
+    table = np.asarray(scores, dtype=np.float64)
+    return list(np.atleast_2d(table.T))
+
+
+def _share_of_wins(one: Array, two: Array) -> float:
+    """Return the share of pairs in which `one` is larger; equal ones count half."""
+    difference = one[:, None] - two[None, :]
+    return float((difference > 0).mean() + (difference == 0).mean() / 2)
+
+
+def _bootstrap(
+    samples: list[Array],
+    statistic: Callable[..., float],
+    rng: np.random.Generator,
+    confidence: float,
+    n_resamples: int,
+) -> Interval:
+    """Return a statistic of samples, each of which is resampled on its own.
+
+    One run tells nothing of the spread: then the interval is NaN.
+    """
+    value = statistic(*samples)
+    if min(map(len, samples)) < 2:
+        return Interval(value, np.nan, np.nan)
+    found = stats.bootstrap(
+        samples,
+        statistic,
+        n_resamples=n_resamples,
+        confidence_level=confidence,
+        method="percentile",
+        vectorized=False,
+        rng=rng,
+    ).confidence_interval
+    return Interval(value, float(found.low), float(found.high))
