@@ -8,8 +8,9 @@ it, and now and then reads how many simulations are done. When the last ones are
 flight they move together into fewer worlds.
 
 It is the model of the `mujoco` engine in single precision: the two agree until a
-contact is touch and go. Contacts come in another order in each run, so sums round
-differently and a run does not repeat to the bit; with `deterministic`, it does.
+contact is touch and go. On a GPU contacts come in another order in each run, so sums
+round differently and a run does not repeat to the bit (`docs/engines.md` has figures);
+MuJoCo Warp's deterministic mode does not take this many worlds.
 """
 
 import logging
@@ -60,7 +61,6 @@ class WarpEngine:
         still: When it counts as static.
         device: A device of Warp, such as `cuda:1` or `cpu`; by default the first GPU.
         n_worlds: Simulations in flight; by default what GPU and memory can take.
-        deterministic: Whether a run repeats to the bit, at some cost in speed.
     """
 
     def __init__(
@@ -70,7 +70,6 @@ class WarpEngine:
         *,
         device: str | None = None,
         n_worlds: int = 0,
-        deterministic: bool = False,
     ) -> None:
         self.robot = robot
         self.still = still or StillConfig()
@@ -79,7 +78,6 @@ class WarpEngine:
         self._buffers = _Buffers.of(self._model)
         with wp.ScopedDevice(self._device):
             self._warp_model = _put_model(robot, self._model)
-            self._warp_model.opt.deterministic = deterministic
             self._worlds: dict[int, _Worlds] = {}
             self.n_worlds = _FEWEST_WORLDS
             self._make_kernels()
@@ -239,11 +237,11 @@ class _Buffers:
 
     @classmethod
     def of(cls, model: mujoco.MjModel) -> "_Buffers":
-        """Return room for a contact for each geom, and every joint at its limit."""
+        """Return room for many geoms in contact, and every joint at its limit."""
         pyramid = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
         dim = int(model.geom_condim.max())
         rows = 2 * (dim - 1) if pyramid and dim > 1 else dim
-        n_contacts = max(16, model.ngeom)
+        n_contacts = max(16, 3 * model.ngeom // 4)
         n_joints = int(model.jnt_limited.sum() + (model.dof_frictionloss > 0).sum())
         return cls(n_contacts, n_joints + 6 * model.neq + rows * n_contacts)
 
