@@ -89,6 +89,29 @@ def test_geoms_are_where_mujoco_has_them(robot):
             np.testing.assert_allclose(place, data.geom_xpos[geom], atol=1e-6)
 
 
+def test_geoms_have_the_size_they_have_in_mujoco(robot):
+    """Seen from many sides, each body is as far from the floor as in MuJoCo."""
+    world, data = world_of(robot), mujoco.MjData(robot.model)
+    floor = world.model.surfaces[world.model.n_moving].geoms[0]
+    for qpos in random_states(robot, 10, height=1.0, spread=0.5):
+        world.reset(qpos)
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(robot.model, data)
+        for place, surface in zip(world.places(), world.model.surfaces, strict=True):
+            if place[0] != world.body:
+                continue
+            closest = world.bullet.getClosestPoints(
+                world.body, world.ground[0], 5.0, linkIndexA=place[1]
+            )
+            expected = min(
+                mujoco.mj_geomDistance(robot.model, data, geom, floor, 5.0, None)
+                for geom in surface.geoms
+            )
+            distance = min(point[8] for point in closest)
+            slack = {"hull": 1e-3, "cylinder": 5e-4}.get(surface.shapes[0].kind, 1e-9)
+            assert distance == pytest.approx(expected, abs=1.01 * slack)
+
+
 def test_a_state_comes_back_as_it_was_set(robot):
     world = world_of(robot)
     for qpos in random_states(robot, 5, height=1.0, spread=0.5):
@@ -232,6 +255,16 @@ def test_a_step_corrects_the_share_that_solref_asks_for(bittle):
         bittle.model, np.array([[-10000.0, -200.0]]), np.array([[0.9, 0.95]])
     )
     assert direct == pytest.approx(share, rel=1e-3)
+
+
+def test_a_step_corrects_that_share_of_a_depth(tiny):
+    world = world_of(tiny)
+    qpos = tiny.standing.copy()
+    qpos[2] -= 1e-3  # into the floor
+    world.reset(qpos)
+    world.step(np.zeros(2))
+    risen = world.state()[0][2] - qpos[2]
+    assert risen == pytest.approx(1e-3 * world.model.contact_correction, rel=0.05)
 
 
 def test_the_number_of_processes_changes_nothing(bittle):

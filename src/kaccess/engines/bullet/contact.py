@@ -1,6 +1,8 @@
 """How a robot's geoms touch, in PyBullet's terms.
 
 Geoms of one body that collide alike share a surface: one collision shape of a link.
+Spheres, capsules, boxes and planes are exact. Bullet makes a cylinder a prism of 16
+sides; meshes and ellipsoids are convex hulls, which it makes 1 mm thicker all around.
 
 Friction. MuJoCo takes the larger coefficient of two geoms, Bullet the product of two
 factors. Robot and ground get factors whose products are MuJoCo's coefficients: exactly

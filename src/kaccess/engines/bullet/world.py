@@ -278,8 +278,6 @@ class World:
                 lateralFriction=surface.friction,
                 restitution=0.0,
             )
-            if surface.shapes[0].vertices is not None:
-                self.bullet.changeDynamics(body, link, collisionMargin=0.0)
         for a, b in combinations(range(self.model.n_moving), 2):
             self._allow(places[a], places[b], self.model.collides[a, b])
         for a in range(self.model.n_moving):
