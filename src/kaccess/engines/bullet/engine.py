@@ -39,7 +39,9 @@ _LOST_SPEED = 1e4  # [m/s or rad/s], far beyond any robot's
 class BulletEngine:
     """Settles robots in PyBullet, built from the robot's MuJoCo model.
 
-    What is carried over, and how: `kaccess.engines.bullet.model` and `.contact`.
+    What is carried over, and how: `kaccess.engines.bullet.model` and `.contact`. It is
+    there to check results with another simulator, the paper's, not for speed: Bittle
+    makes 1250 steps/s on a core, against 64000 with the `mujoco` engine.
 
     Args:
         robot: The robot to simulate.
