@@ -50,15 +50,6 @@ def test_worlds_change_nothing(tiny, drops, expected, n_worlds, monkeypatch):
     assert sorted(engine._worlds) == {7: [1, 7], 16: [1, 4, 16]}[n_worlds]
 
 
-def test_progress_goes_up_to_all(tiny, drops):
-    calls = []
-    engine = WarpEngine(tiny, device="cpu", n_worlds=4)
-    engine.settle(*drops, time_limit=0.2, progress=lambda *call: calls.append(call))
-    done, total = np.array(calls).T
-    assert (np.diff(done) >= 0).all() and done[0] == 0 and done[-1] == 24
-    assert (total == 24).all()
-
-
 def test_too_small_buffers_are_told_and_grown(
     tiny, drops, expected, monkeypatch, caplog
 ):

@@ -7,7 +7,6 @@ on the chunk nor on the company: when a simulation is done is decided step by st
 its record, and the steps it made beyond that are thrown away.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +15,7 @@ import numpy as np
 from mujoco.batch import Batch
 
 from kaccess.config import StillConfig
+from kaccess.engines.cpus import n_cpus
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
@@ -52,7 +52,7 @@ class MujocoEngine:
         model = robot.model.__copy__()
         # Nothing here reads a sensor, and no force depends on one.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
-        n_threads = n_threads or _n_cpus()
+        n_threads = n_threads or n_cpus()
         self._batch = Batch(model, n_slots or _SLOTS_PER_THREAD * n_threads, n_threads)
 
     @property
@@ -132,13 +132,6 @@ class MujocoEngine:
         self._batch.reset(slots, stage=mujoco.mjtStage.mjSTAGE_NONE)
         self._batch.bind("qpos")[slots] = qpos
         self._batch.bind("ctrl")[slots] = targets
-
-
-def _n_cpus() -> int:
-    """Return the CPUs this process may use, which can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -1,0 +1,418 @@
+"""The `bullet` engine against MuJoCo: the same robot, and the same law of motion."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+pytest.importorskip("pybullet", reason="PyBullet is not installed")
+
+from kaccess import load_robot, make_engine
+from kaccess.engines.bullet import BulletEngine
+from kaccess.engines.bullet.contact import correction
+from kaccess.engines.bullet.model import describe
+from kaccess.engines.bullet.world import World
+from kaccess.errors import InputError
+from kaccess.robots import Robot
+
+from .drops import assert_same, random_drops
+
+pytestmark = pytest.mark.bullet
+
+HERE = Path(__file__).parent
+ZOO = HERE / "zoo.xml"
+TINY = HERE.parent / "tiny.xml"
+
+
+@pytest.fixture(scope="module", params=["bittle", str(TINY), str(ZOO)])
+def robot(request):
+    return load_robot(request.param)
+
+
+def world_of(robot):
+    return World(describe(robot.model, robot.name))
+
+
+def random_states(robot, n, *, height, spread, seed=0):
+    """Draw states with joints around those of the model's zero pose."""
+    rng = np.random.default_rng(seed)
+    qpos = np.repeat(robot.model.qpos0[None], n, axis=0)
+    qpos[:, 2] = height
+    qpos[:, 3:7] = rng.normal(size=(n, 4))
+    qpos[:, 3:7] /= np.linalg.norm(qpos[:, 3:7], axis=1, keepdims=True)
+    qpos[:, 7:] += spread * rng.normal(size=qpos[:, 7:].shape)
+    return qpos
+
+
+def turn(quat, vectors):
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, np.asarray(quat, float))
+    return vectors @ matrix.reshape(3, 3).T
+
+
+def geom_places(world):
+    """Return where the geoms of a robot are, (3,) each by their number."""
+    model, bullet = world.model, world.bullet
+    indices = [-1, *world.link_index]
+    places = {}
+    for index, link in zip(indices, (model.base, *model.links), strict=True):
+        if link.surface < 0:
+            continue
+        if index < 0:
+            qpos, _ = world.state()
+            origin, quat = qpos[:3], qpos[3:7]
+        else:
+            origin, (x, y, z, w) = bullet.getLinkState(
+                world.body, index, computeForwardKinematics=1
+            )[4:6]
+            quat = (w, x, y, z)
+        surface = model.surfaces[link.surface]
+        for geom, shape in zip(surface.geoms, surface.shapes, strict=True):
+            places[geom] = origin + turn(quat, shape.pos)
+    return places
+
+
+def test_geoms_are_where_mujoco_has_them(robot):
+    world, data = world_of(robot), mujoco.MjData(robot.model)
+    for qpos in random_states(robot, 5, height=1.0, spread=0.5):
+        world.reset(qpos)
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(robot.model, data)
+        places = geom_places(world)
+        assert len(places) == robot._is_robot_geom.sum()
+        for geom, place in places.items():
+            np.testing.assert_allclose(place, data.geom_xpos[geom], atol=1e-6)
+
+
+def test_geoms_have_the_size_they_have_in_mujoco(robot):
+    """Seen from many sides, each body is as far from the floor as in MuJoCo."""
+    world, data = world_of(robot), mujoco.MjData(robot.model)
+    floor = world.model.surfaces[world.model.n_moving].geoms[0]
+    for qpos in random_states(robot, 10, height=1.0, spread=0.5):
+        world.reset(qpos)
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(robot.model, data)
+        for place, surface in zip(world.places(), world.model.surfaces, strict=True):
+            if place[0] != world.body:
+                continue
+            closest = world.bullet.getClosestPoints(
+                world.body, world.ground[0], 5.0, linkIndexA=place[1]
+            )
+            expected = min(
+                mujoco.mj_geomDistance(robot.model, data, geom, floor, 5.0, None)
+                for geom in surface.geoms
+            )
+            distance = min(point[8] for point in closest)
+            slack = {"hull": 1e-3, "cylinder": 5e-4}.get(surface.shapes[0].kind, 1e-9)
+            assert distance == pytest.approx(expected, abs=1.01 * slack)
+
+
+def test_a_state_comes_back_as_it_was_set(robot):
+    world = world_of(robot)
+    for qpos in random_states(robot, 5, height=1.0, spread=0.5):
+        world.reset(qpos)
+        got, qvel = world.state()
+        got[3:7] *= np.sign(got[3:7] @ qpos[3:7])
+        np.testing.assert_allclose(got, qpos, atol=1e-12)
+        np.testing.assert_array_equal(qvel, 0.0)
+
+
+def test_motion_in_the_air_is_that_of_mujoco(robot):
+    """Masses, inertias, armature, damping, springs and actuators all enter here."""
+    model, data = robot.model, mujoco.MjData(robot.model)
+    world, rng = world_of(robot), np.random.default_rng(1)
+    starts = random_states(robot, 5, height=5.0, spread=0.03)
+    for qpos in starts:
+        targets = robot.joints(qpos[None])[0] + rng.uniform(-0.3, 0.3, model.nu)
+        targets = np.clip(targets, *0.5 * robot.joint_range.T)  # clear of the limits
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.ctrl[:] = qpos, targets
+        world.reset(qpos)
+        got, qvel = qpos, np.zeros(model.nv)
+        speed = np.zeros(model.nv)
+        for _ in range(30):
+            mujoco.mj_step(model, data)
+            world.step(world.model.joint_force(targets, got[7:], qvel[6:]))
+            got, qvel = world.state()
+            speed = np.maximum(speed, np.abs(data.qvel))
+        assert data.ncon == 0
+        scale = np.repeat([speed[:3].max(), speed[3:6].max(), 1], [3, 3, model.nv - 6])
+        scale[6:] = speed[6:].max()
+        np.testing.assert_array_less(np.abs(qvel - data.qvel) / scale, 1e-3)
+
+
+def pairs_in_reach(model):
+    """Return MuJoCo's contacts if everything were in reach of everything."""
+    model = model.__copy__()
+    # Boxes have no contacts beyond their edges, whatever the margin; spheres have.
+    model.geom_type[model.geom_type > 1] = mujoco.mjtGeom.mjGEOM_SPHERE
+    model.geom_margin[:] = model.body_margin[:] = 10.0
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_MIDPHASE
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    return {
+        tuple(sorted(contact.geom.tolist())): contact.friction[0]
+        for contact in data.contact
+    }
+
+
+def test_the_same_geoms_can_touch(robot):
+    model = describe(robot.model, robot.name)
+    allowed = {
+        tuple(sorted((geom, other)))
+        for a, surface in enumerate(model.surfaces)
+        for b, another in enumerate(model.surfaces)
+        for geom in surface.geoms
+        for other in another.geoms
+        if a < b and model.collides[a, b]
+    }
+    assert allowed == pairs_in_reach(robot.model).keys()
+
+
+def test_friction_is_what_mujoco_combines(robot):
+    model = describe(robot.model, robot.name)
+    factor = {g: s.friction for s in model.surfaces for g in s.geoms}
+    ground = {g for s in model.surfaces[model.n_moving :] for g in s.geoms}
+    for (geom, other), friction in pairs_in_reach(robot.model).items():
+        if {geom, other} & ground or robot.name == "bittle":
+            assert factor[geom] * factor[other] == pytest.approx(friction)
+
+
+def test_the_same_bodies_touch(robot):
+    """Where parts are deep in one another, both see it; where they are apart, neither.
+
+    Shapes are tested too, for a wrong size or place would show.
+    """
+    world, data = world_of(robot), mujoco.MjData(robot.model)
+    links = [world.model.base, *world.model.links]
+    body_of = {
+        (world.body, index): link.body
+        for index, link in zip([-1, *world.link_index], links, strict=True)
+    }
+    n_deep = 0
+    for qpos in random_states(robot, 40, height=0.05, spread=1.0, seed=2):
+        world.reset(qpos)
+        data.qpos[:] = qpos
+        mujoco.mj_fwdPosition(robot.model, data)
+        bullet = touching(world, body_of, slack=-5e-4)
+        mine = touching_in_mujoco(robot.model, data, slack=-5e-4)
+        assert mine <= touching(world, body_of, slack=1e-4)
+        assert bullet <= touching_in_mujoco(robot.model, data, slack=1e-4)
+        n_deep += len(mine)
+    assert n_deep > 40
+
+
+def touching(world, body_of, *, slack):
+    world.bullet.performCollisionDetection()
+    return {
+        tuple(sorted((body_of.get((c[1], c[3]), 0), body_of.get((c[2], c[4]), 0))))
+        for c in world.bullet.getContactPoints()
+        if c[8] < slack
+    }
+
+
+def touching_in_mujoco(model, data, *, slack):
+    bodies = model.body_weldid[model.geom_bodyid]
+    own = np.where(bodies > 0, model.geom_bodyid, 0)
+    return {
+        tuple(sorted(own[contact.geom].tolist()))
+        for contact in data.contact
+        if contact.dist < slack
+    }
+
+
+def test_a_joint_stops_at_its_limit(tiny):
+    model = tiny.model.__copy__()
+    model.jnt_range[1:] = -0.3, 0.3  # the actuators would go further
+    robot = Robot("narrow", model, tiny.drop_height)
+    qpos, targets = robot.standing[None], np.full((1, 2), 1.0)
+    qpos[0, 2] = 0.2
+    settled = BulletEngine(robot, n_processes=1).settle(qpos, targets, time_limit=2.0)
+    np.testing.assert_allclose(settled.qpos[0, 7:], 0.3, atol=0.01)
+
+
+def test_dry_friction_holds_a_joint(tiny):
+    model = tiny.model.__copy__()
+    model.dof_frictionloss[6:] = 5.0  # more than the actuators have
+    robot = Robot("stiff", model, tiny.drop_height)
+    qpos, targets = robot.standing[None], np.full((1, 2), 1.0)
+    settled = BulletEngine(robot, n_processes=1).settle(qpos, targets, time_limit=1.0)
+    np.testing.assert_allclose(settled.qpos[0, 7:], 0.0, atol=1e-3)
+
+
+def test_a_step_corrects_the_share_that_solref_asks_for(bittle):
+    # 0.01 s, critically damped, impedance 0.95: k = 11080 / s^2, b = 210.5 / s.
+    share = correction(bittle.model, np.array([[0.01, 1.0]]), np.array([[0.9, 0.95]]))
+    assert share == pytest.approx(36.93 / (36.93 + 210.5), rel=1e-3)
+    direct = correction(
+        bittle.model, np.array([[-10000.0, -200.0]]), np.array([[0.9, 0.95]])
+    )
+    assert direct == pytest.approx(share, rel=1e-3)
+
+
+def test_a_step_corrects_that_share_of_a_depth(tiny):
+    world = world_of(tiny)
+    qpos = tiny.standing.copy()
+    qpos[2] -= 1e-3  # into the floor
+    world.reset(qpos)
+    world.step(np.zeros(2))
+    risen = world.state()[0][2] - qpos[2]
+    assert risen == pytest.approx(1e-3 * world.model.contact_correction, rel=0.05)
+
+
+def test_the_number_of_processes_changes_nothing(bittle):
+    qpos, targets = random_drops(bittle, 9)
+    alone = BulletEngine(bittle, n_processes=1)
+    expected = alone.settle(qpos, targets, time_limit=0.4)
+    shared = BulletEngine(bittle, n_processes=2)
+    assert_same(shared.settle(qpos, targets, time_limit=0.4), expected)
+    assert_same(shared.settle(qpos[:5], targets[:5], time_limit=0.4), _first(expected))
+
+
+def _first(settled):
+    return type(settled)(settled.qpos[:5], settled.time[:5], settled.diverged[:5])
+
+
+def test_a_simulation_that_breaks_down_harms_no_other(tiny):
+    qpos, targets = random_drops(tiny, 4)
+    engine = BulletEngine(tiny, n_processes=1)
+    whole = engine.settle(qpos, targets, time_limit=1.0)
+    qpos[1, 7] = 1e11
+    broken = engine.settle(qpos, targets, time_limit=1.0)
+    np.testing.assert_array_equal(broken.diverged, [False, True, False, False])
+    assert np.isinf(broken.time[1])
+    others = [0, 2, 3]
+    np.testing.assert_array_equal(broken.qpos[others], whole.qpos[others])
+    np.testing.assert_array_equal(broken.time[others], whole.time[others])
+
+
+# No `if __name__ == "__main__"`: that must be fine.
+SCRIPT = """
+import multiprocessing, numpy as np
+from kaccess import load_robot
+from kaccess.engines.bullet import BulletEngine
+robot = load_robot({robot!r})
+engine = BulletEngine(robot, n_processes=2)
+qpos = np.repeat(robot.standing[None], {n}, axis=0)
+qpos[:, 2] = {height}
+print("settled", len(engine.settle(qpos[:8], qpos[:8, 7:], time_limit=0.1).qpos))
+print("workers", *(child.pid for child in multiprocessing.active_children()))
+print(flush=True)
+engine.settle(qpos, qpos[:, 7:], time_limit=10.0)
+"""
+
+
+def start_script(tmp_path, *, n, height=0.1):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(robot=str(TINY), n=n, height=height))
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a process group of its own, as in a terminal
+    )
+
+
+def test_a_script_without_main_guard_works_and_prints_nothing_else(tmp_path):
+    out, err = start_script(tmp_path, n=8).communicate(timeout=120)
+    assert out.splitlines()[0] == "settled 8"
+    assert err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_the_process_they_work_for(tmp_path, how):
+    process = start_script(tmp_path, n=2000, height=50.0)
+    assert process.stdout.readline() == "settled 8\n"
+    workers = [int(pid) for pid in process.stdout.readline().split()[1:]]
+    assert len(workers) == 2
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # what Ctrl-C does
+    else:
+        process.kill()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    if how == signal.SIGINT:
+        assert err.count("Traceback") == err.count("KeyboardInterrupt") == 1
+    deadline = time.monotonic() + 20
+    while any(is_alive(pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(is_alive(pid) for pid in workers)
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_missing_pybullet_is_told_with_the_remedy(tiny, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pybullet", None)
+    with pytest.raises(ImportError, match=r"needs PyBullet.*pip install 'kaccess\[bul"):
+        make_engine("bullet", tiny)
+
+
+PENDULUM = "<body pos='0 0 1'><joint/><geom size='.1' mass='1'/></body>"
+EXTRAS = {
+    "hfield geom 'hills'": (
+        "<geom name='hills' type='hfield' hfield='hills'/>",
+        "<asset><hfield name='hills' nrow='3' ncol='3' size='1 1 1 .1'/></asset>",
+    ),
+    "moving bodies beside": ("", f"<worldbody>{PENDULUM}</worldbody>"),
+    "equality constraints": ("", "<equality><joint joint1='leg'/></equality>"),
+    "tendons": (
+        "",
+        "<tendon><fixed><joint joint='leg' coef='1'/></fixed></tendon>",
+    ),
+    "explicit contact pairs": (
+        "",
+        "<contact><pair geom1='floor' geom2='foot'/></contact>",
+    ),
+    "fluid forces": ("", "<option density='1.2'/>"),
+    "disabled in": ("", "<option><flag gravity='disable'/></option>"),
+    "differ in friction": (
+        "<geom name='ice' type='box' size='1 1 .1' friction='3'/>",
+        "",
+    ),
+}
+ROBOT = """<mujoco><worldbody><geom name='floor' type='plane' size='0 0 .1'/>{}
+<body name='base' pos='0 0 1'>{free}<geom size='.1' mass='1'/><body>{joint}
+<geom name='foot' size='.05' pos='0 0 -.2' mass='1'/>{child}</body></body></worldbody>{}
+<actuator><position joint='leg' kp='1'/></actuator></mujoco>"""
+HINGE = "<joint name='leg' axis='0 1 0'/>"
+BALL = "<body><joint name='neck' type='ball'/><geom size='.01' mass='1'/></body>"
+
+
+def compile_robot(world="", extra="", free="<freejoint/>", child=""):
+    xml = ROBOT.format(world, extra, free=free, joint=HINGE, child=child)
+    return Robot("strange.xml", mujoco.MjModel.from_xml_string(xml), 1.0)
+
+
+@pytest.mark.parametrize("feature", EXTRAS)
+def test_what_pybullet_cannot_take_is_named(feature):
+    with pytest.raises(InputError, match=feature) as error:
+        BulletEngine(compile_robot(*EXTRAS[feature]))
+    assert str(error.value).endswith("or choose the 'mujoco' engine.")
+
+
+def test_ball_joints_and_a_damped_base_are_named():
+    with pytest.raises(InputError, match="the ball joint 'neck'"):
+        BulletEngine(compile_robot(child=BALL))
+    with pytest.raises(InputError, match="free joint"):
+        BulletEngine(compile_robot(free="<joint type='free' damping='1'/>"))
+
+
+def test_the_plain_robot_of_these_tests_is_fine():
+    BulletEngine(compile_robot())

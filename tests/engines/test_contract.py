@@ -1,0 +1,141 @@
+"""What every engine promises, whatever it simulates with."""
+
+import numpy as np
+import pytest
+
+from kaccess import make_engine
+from kaccess.robots import Robot
+from kaccess.rotations import gravity_in_body
+
+from .drops import assert_same, random_drops
+
+
+def need(name):
+    """Skip where an engine cannot run."""
+    if name == "bullet":
+        pytest.importorskip("pybullet", reason="PyBullet is not installed")
+    if name == "warp":
+        pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed")
+
+
+@pytest.fixture(
+    scope="module",
+    params=["mujoco", pytest.param("bullet", marks=pytest.mark.bullet), "warp"],
+)
+def engine_name(request):
+    need(request.param)
+    return request.param
+
+
+def make(name, robot):
+    device = "cpu" if name == "warp" else None
+    return make_engine(name, robot, n_threads=1, device=device)
+
+
+@pytest.fixture(scope="module")
+def any_engine(engine_name, bittle):
+    return make(engine_name, bittle)
+
+
+def keyframes(robot, *names):
+    keys = [robot.keyframes[name] for name in names]
+    return np.array([key.qpos for key in keys]), np.array([key.ctrl for key in keys])
+
+
+def test_order_and_company_change_nothing(bittle, any_engine):
+    qpos, targets = random_drops(bittle, 8)
+    together = any_engine.settle(qpos, targets, time_limit=1.0)
+    assert 0 < np.isfinite(together.time).sum() < len(qpos)  # both ways out are taken
+    some = np.array([6, 1, 3, 0, 7])
+    alone = any_engine.settle(qpos[some], targets[some], time_limit=1.0)
+    np.testing.assert_array_equal(alone.qpos, together.qpos[some])
+    np.testing.assert_array_equal(alone.time, together.time[some])
+
+
+def test_a_new_engine_gives_the_same(bittle, any_engine, engine_name):
+    qpos, targets = random_drops(bittle, 3)
+    first = any_engine.settle(qpos, targets, time_limit=0.5)
+    other = make(engine_name, bittle)
+    assert_same(other.settle(qpos, targets, time_limit=0.5), first)
+
+
+def test_a_pose_at_rest_stays_with_time_zero(bittle, any_engine):
+    qpos, ctrl = keyframes(bittle, "left", "back", "crouch")
+    rest = any_engine.settle(qpos, ctrl, time_limit=2.0)
+    again = any_engine.settle(rest.qpos, ctrl, time_limit=2.0)
+    np.testing.assert_array_equal(again.time, 0.0)
+    np.testing.assert_allclose(again.qpos, rest.qpos, atol=2e-3)
+
+
+def test_it_ends_where_mujoco_does(bittle, engine, any_engine):
+    names = ("stand", "belly", "back", "left", "right", "kneel", "spread", "crouch")
+    qpos, ctrl = keyframes(bittle, *names)
+    start = np.concatenate([qpos, qpos])  # to hold itself, and to stand up
+    targets = np.concatenate([ctrl, np.repeat(ctrl[:1], len(ctrl), axis=0)])
+    expected = engine.settle(start, targets, time_limit=3.0)
+    got = any_engine.settle(start, targets, time_limit=3.0)
+    np.testing.assert_allclose(got.time, expected.time, atol=0.05)
+    np.testing.assert_allclose(got.qpos[:, 2], expected.qpos[:, 2], atol=5e-4)
+    np.testing.assert_allclose(got.qpos[:, 7:], expected.qpos[:, 7:], atol=0.02)
+    down, expected_down = (gravity_in_body(end.qpos[:, 3:7]) for end in (got, expected))
+    np.testing.assert_allclose(down, expected_down, atol=5e-3)
+
+
+def test_out_of_time_is_never_at_rest(bittle, any_engine):
+    qpos, targets = random_drops(bittle, 3)
+    settled = any_engine.settle(qpos, targets, time_limit=0.05)
+    assert np.isinf(settled.time).all()
+    assert not settled.diverged.any()
+    assert (settled.qpos[:, 2] < qpos[:, 2]).all()  # they were falling
+
+
+def test_the_quiet_window_must_end_within_the_limit(bittle, any_engine):
+    qpos, ctrl = keyframes(bittle, "back")
+    window, step = any_engine.still.window, bittle.timestep
+    in_time = any_engine.settle(qpos, ctrl, time_limit=window)
+    assert in_time.time == [0.0]
+    too_late = any_engine.settle(qpos, ctrl, time_limit=window - step)
+    assert np.isinf(too_late.time).all()
+
+
+def test_progress_ends_with_all_of_them(bittle, any_engine):
+    qpos, targets = random_drops(bittle, 6)
+    calls = []
+    any_engine.settle(
+        qpos, targets, time_limit=0.1, progress=lambda *call: calls.append(call)
+    )
+    assert calls[-1] == (6, 6) and calls == sorted(calls)
+    assert any_engine.batch_size > 1
+
+
+def test_nothing_to_do_gives_nothing(bittle, any_engine):
+    qpos, targets = random_drops(bittle, 3)
+    settled = any_engine.settle(qpos[:0], targets[:0], time_limit=1.0)
+    assert settled.qpos.shape == (0, bittle.model.nq)
+    assert settled.time.shape == settled.diverged.shape == (0,)
+
+
+def test_input_is_left_alone(bittle, any_engine):
+    qpos, targets = random_drops(bittle, 3)
+    before = qpos.copy(), targets.copy()
+    any_engine.settle(qpos, targets, time_limit=0.3)
+    np.testing.assert_array_equal(qpos, before[0])
+    np.testing.assert_array_equal(targets, before[1])
+
+
+def test_a_robot_that_blows_up_has_diverged(tiny, engine_name):
+    model = tiny.model.__copy__()
+    model.dof_damping[6] = -1e4
+    robot = Robot("unstable", model, tiny.drop_height)
+    qpos, targets = random_drops(robot, 3)
+    engine = make(engine_name, robot)
+    settled = engine.settle(qpos, targets, time_limit=0.5)
+    assert settled.diverged.all() and np.isinf(settled.time).all()
+
+
+def test_targets_beyond_the_control_range_are_clipped(bittle, any_engine):
+    qpos, ctrl = keyframes(bittle, "back")
+    top = np.broadcast_to(bittle.joint_range[:, 1], ctrl.shape)
+    at_the_end = any_engine.settle(qpos, top, time_limit=0.3)
+    beyond = any_engine.settle(qpos, top + 1.0, time_limit=0.3)
+    assert_same(beyond, at_the_end)
