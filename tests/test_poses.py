@@ -124,7 +124,7 @@ def test_teleporting_never_starts_in_self_collision(bittle):
 
 
 def test_attitudes_are_drawn_as_in_the_paper(tiny):
-    roll, pitch, joints = kaccess.poses._draw(tiny, 0, range(100))
+    roll, pitch, joints = kaccess.poses._draw(tiny, 0, range(100), 0)
     assert len(roll) == 6400
     for values, half in ((roll, np.pi), (pitch, np.pi / 2)):
         assert -half <= values.min() < -0.99 * half
@@ -173,3 +173,14 @@ def test_a_robot_that_never_rests_is_explained(tiny):
 def test_settings_that_cannot_work_are_explained(settings, message):
     with pytest.raises(InputError, match=message):
         SampleConfig(**settings)
+
+
+def test_streams_of_a_seed_have_no_pose_in_common(tiny):
+    """Poses to learn from, and those to test on."""
+    engine = make_engine("mujoco", tiny)
+    config = SampleConfig(n=70)  # more than one block
+    sets = [draw_poses(tiny, config, engine=engine, stream=s)[0].qpos for s in range(3)]
+    for one in range(3):
+        for other in range(one):
+            gap = np.abs(sets[one][:, None] - sets[other][None]).max(axis=2)
+            assert gap.min() > 1e-6

@@ -136,16 +136,20 @@ def draw_poses(
     config: SampleConfig,
     *,
     engine: Engine,
+    stream: int = 0,
     progress: Progress | None = None,
 ) -> tuple[Poses, Draws]:
-    """Sample poses as `sample_poses` does, and tell what became of the candidates."""
+    """Sample poses as `sample_poses` does, and tell what became of the candidates.
+
+    Each `stream` of a seed gives other poses: those to learn from are of stream 0.
+    """
     mirror = find_mirror(robot) if config.mirror else None
     n = config.n // 2 if mirror else config.n
     qpos = np.empty((0, robot.model.nq))
     fates = np.empty(0, int)
     if progress:
         progress(0, n)
-    for more_qpos, more_fates in _candidates(robot, config, engine, n=n):
+    for more_qpos, more_fates in _candidates(robot, config, engine, n=n, stream=stream):
         qpos = np.concatenate([qpos, more_qpos[more_fates == _Fate.KEPT]])
         fates = np.concatenate([fates, more_fates])
         if progress:
@@ -176,7 +180,7 @@ def settle_keyframes(
 
 
 def _candidates(
-    robot: Robot, config: SampleConfig, engine: Engine, *, n: int
+    robot: Robot, config: SampleConfig, engine: Engine, *, n: int, stream: int
 ) -> Iterator[tuple[Array, IntArray]]:
     """Yield settled candidates and their fates, round after round, without end."""
     most = engine.batch_size // 4  # a round is two drops, and shows how far it is
@@ -184,7 +188,7 @@ def _candidates(
     first = 0
     while True:
         blocks = range(first, first + n_blocks)
-        roll, pitch, joints = _draw(robot, config.seed, blocks)
+        roll, pitch, joints = _draw(robot, config.seed, blocks, stream)
         start = np.repeat(robot.standing[None], len(roll), axis=0)
         start[:, :2] = 0.0
         start[:, 2] = config.drop_height or robot.drop_height
@@ -194,12 +198,14 @@ def _candidates(
         first += n_blocks
 
 
-def _draw(robot: Robot, seed: int, blocks: range) -> tuple[Array, Array, Array]:
+def _draw(
+    robot: Robot, seed: int, blocks: range, stream: int
+) -> tuple[Array, Array, Array]:
     """Return roll, pitch and joints of the candidates of some blocks."""
     low, high = robot.joint_range.T
     roll, pitch, joints = [], [], []
     for block in blocks:
-        rng = np.random.default_rng([seed, block])
+        rng = np.random.default_rng([seed, block, stream])  # 0 last changes nothing
         roll.append(rng.uniform(-np.pi, np.pi, _BLOCK))
         pitch.append(rng.uniform(-np.pi / 2, np.pi / 2, _BLOCK))
         joints.append(rng.uniform(low, high, (_BLOCK, len(low))))
