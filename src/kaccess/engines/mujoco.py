@@ -7,7 +7,6 @@ on the chunk nor on the company: when a simulation is done is decided step by st
 its record, and the steps it made beyond that are thrown away.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,12 +15,13 @@ import numpy as np
 from mujoco.batch import Batch
 
 from kaccess.config import StillConfig
+from kaccess.engines.cpus import n_cpus
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
 from kaccess.types import Array, BoolArray, IntArray, Progress
 
-__all__ = ["MujocoEngine"]
+__all__ = ["MujocoEngine", "silent_warnings"]
 
 _CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
 _SLOTS_PER_THREAD = 64
@@ -52,7 +52,7 @@ class MujocoEngine:
         model = robot.model.__copy__()
         # Nothing here reads a sensor, and no force depends on one.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
-        n_threads = n_threads or _n_cpus()
+        n_threads = n_threads or n_cpus()
         self._batch = Batch(model, n_slots or _SLOTS_PER_THREAD * n_threads, n_threads)
 
     @property
@@ -80,7 +80,7 @@ class MujocoEngine:
         steps = np.zeros(n_slots, int)
         quiet = np.zeros(n_slots, int)  # states in a row that were quiet
         n_started = 0
-        with _silent_warnings():
+        with silent_warnings():
             while True:
                 free = np.flatnonzero(row < 0)[: len(qpos) - n_started]
                 row[free] = n_started + np.arange(len(free))
@@ -134,16 +134,9 @@ class MujocoEngine:
         self._batch.bind("ctrl")[slots] = targets
 
 
-def _n_cpus() -> int:
-    """Return the CPUs this process may use, which can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @contextmanager
-def _silent_warnings() -> Iterator[None]:
-    """Keep MuJoCo from printing and logging what `Settled.diverged` reports."""
+def silent_warnings() -> Iterator[None]:
+    """Keep MuJoCo from printing and logging what its warning counters tell."""
     previous = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:

@@ -1,9 +1,10 @@
 """Loops that NumPy cannot express well, compiled to machine code on first use.
 
-Numba, because the two loops that decide the speed cannot be written as array
-operations without giving up what makes them fast: re-centring stops reading a row at
-the first entry that rules the row out, and scoring a swap touches only the poses that
-change hands. The machine code is cached on disk, so only the very first call waits.
+Numba, because these loops cannot be written as array operations without giving up what
+makes them fast: re-centring stops reading a row at the first entry that rules the row
+out, scoring a swap touches only the poses that change hands, and the rewards of a few
+robots are a hundred array operations of a microsecond each, or one loop. The machine
+code is cached on disk, so only the very first call waits.
 """
 
 from collections.abc import Callable
