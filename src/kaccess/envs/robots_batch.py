@@ -98,7 +98,7 @@ class RobotsBatch:
 
         Args:
             qpos: (m, nq) states.
-            rows: (m,) the robots; by default all.
+            rows: (m,) the robots, in ascending order; by default all.
 
         Raises:
             InputError: If a state is none of this robot, or under the floor.
@@ -118,7 +118,8 @@ class RobotsBatch:
 
         Args:
             actions: (m, nu) targets in [-1, 1], over the range of each joint.
-            rows: (m,) the robots that act; by default all. The others stand still.
+            rows: (m,) the robots that act, in ascending order; by default all. Time
+                stands still for the others.
 
         Returns:
             (m,) whether the simulation of a robot broke down; it is to be reset.
