@@ -78,7 +78,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         super().reset(seed=seed)
         options = _check_options(options, ("qpos",))
         if "qpos" in options:
-            qpos = _as_states(options["qpos"], 1)
+            qpos = _as_states(options["qpos"], 1, self.robot)
         else:
             qpos = self.starts.sample(self.np_random, 1)
         self._episodes.begin(qpos)
@@ -183,7 +183,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             self._streams = make_streams(seed, self.num_envs)
         rows = np.flatnonzero(self._mask(options.get("reset_mask")))
         if "qpos" in options:
-            qpos = _as_states(options["qpos"], self.num_envs)[rows]
+            qpos = _as_states(options["qpos"], self.num_envs, self.robot)[rows]
         else:
             qpos = self._draw(rows)
         self._episodes.begin(qpos, rows)
@@ -342,10 +342,15 @@ def _as_many_starts(
     return tuple(_as_starts(each, robot) for each in starts)
 
 
-def _as_states(qpos: object, n: int) -> Array:
+def _as_states(qpos: object, n: int, robot: Robot) -> Array:
     """Return the states of n robots, (n, nq), from one for all or one each."""
-    states = np.asarray(qpos, np.float64)
-    return np.repeat(states[None], n, axis=0) if states.ndim == 1 else states
+    states, nq = np.asarray(qpos, np.float64), robot.model.nq
+    if states.shape not in ((nq,), (n, nq)):
+        raise InputError(
+            f"`qpos` must have shape ({nq},) or ({n}, {nq}) for {n} robots "
+            f"{robot.name!r}, got {states.shape}."
+        )
+    return np.array(np.broadcast_to(states, (n, nq)))
 
 
 def _check_options(
