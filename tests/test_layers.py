@@ -7,7 +7,7 @@ import kaccess
 
 ROOT = Path(kaccess.__file__).parent
 LAYERS = [
-    {"errors", "files", "types"},
+    {"compiled", "errors", "files", "types"},
     {"config", "rotations", "stats", "study"},
     {"robots", "cluster", "starts"},
     {"engines"},
@@ -21,7 +21,12 @@ LAYERS = [
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Third-party packages that only one part may know.
-ONLY_IN = {"torch": {"train"}, "matplotlib": {"report"}, "tyro": {"cli"}}
+ONLY_IN = {
+    "torch": {"train"},
+    "gymnasium": {"envs"},
+    "matplotlib": {"report"},
+    "tyro": {"cli"},
+}
 
 
 def part_of(path):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kaccess import InitialStates, InputError
-from kaccess.starts import NINE_POSES
+from kaccess.starts import NINE_POSES, parse_mixture
 
 
 def three(weights=(0.5, 0.5, 0.0)):
@@ -65,3 +65,58 @@ def test_no_states_are_refused():
 
 def test_bittle_has_the_nine_poses(bittle):
     assert set(NINE_POSES) <= bittle.keyframes.keys()
+
+
+def test_a_mixture_draws_from_each_by_its_share():
+    one = InitialStates.uniform(np.zeros((3, 2)), names=("a", "b", "c"), model="m")
+    other = InitialStates.uniform(np.ones((1, 2)), names=("d",), model="")
+    mixture = InitialStates.mixed({one: 0.7, other: 0.3})
+    np.testing.assert_allclose(mixture.weights, [0.7 / 3] * 3 + [0.3])
+    assert (mixture.names, mixture.model) == (("a", "b", "c", "d"), "m")
+    drawn = mixture.sample(np.random.default_rng(0), 2000)
+    assert drawn[:, 0].mean() == pytest.approx(0.3, abs=0.03)
+
+
+def test_shares_that_do_not_sum_to_one_are_refused():
+    with pytest.raises(InputError, match=r"`weights` must be .* sum to 1"):
+        InitialStates.mixed({three(): 0.5})
+    with pytest.raises(InputError, match="at least one"):
+        InitialStates.mixed({})
+
+
+def test_states_of_different_robots_are_not_mixed():
+    other = InitialStates.uniform(np.zeros((1, 2)), names=("d",), model="another")
+    wider = InitialStates.uniform(np.zeros((1, 3)), names=("d",), model="")
+    for stranger in (other, wider):
+        with pytest.raises(InputError, match="different robots"):
+            InitialStates.mixed({three(): 0.5, stranger: 0.5})
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("ka", {"ka": 1.0}),
+        ("ka+rnd:0.2", {"ka": 0.8, "rnd": 0.2}),
+        ("ka:0.7+9-pose:0.3", {"ka": 0.7, "9-pose": 0.3}),
+        ("ka + km + rnd:0.5", {"ka": 0.25, "km": 0.25, "rnd": 0.5}),
+    ],
+)
+def test_a_mixture_is_written_in_one_line(text, shares):
+    assert parse_mixture(text) == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("ka:0.5", "must sum to 1"),
+        ("ka+rnd:0.7+km:0.6", "must sum to 1"),
+        ("ka+rnd:x", "from 0 to 1, got 'x'"),
+        ("ka+rnd:-0.1", "from 0 to 1"),
+        ("ka+", "must name distributions"),
+        ("ka+ka", "each once"),
+        ("", "must name distributions"),
+    ],
+)
+def test_a_mixture_that_makes_no_sense_is_explained(text, reason):
+    with pytest.raises(InputError, match=reason):
+        parse_mixture(text)

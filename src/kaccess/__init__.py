@@ -4,6 +4,7 @@ Sample a robot's static poses, measure how fast it gets from each to each other,
 choose the states from which learning starts. `kaccess.pipeline` is the whole flow.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,21 @@ _HOME = {
 }
 
 
+def _register_envs() -> None:
+    """Register the learning tasks with Gymnasium, if that has been imported.
+
+    Gymnasium loads no plug-ins by itself, and `import kaccess` need not load Gymnasium:
+    whichever of the two is imported first, the tasks are known by the time a name of
+    this package is used. `import kaccess.envs` registers them in any case.
+    """
+    if "gymnasium" in sys.modules:
+        import_module("kaccess.envs")
+
+
 def __getattr__(name: str) -> object:
+    _register_envs()
+    if name == "envs":
+        return import_module("kaccess.envs")
     if name not in _HOME:
         raise AttributeError(f"module 'kaccess' has no attribute {name!r}")
     return getattr(import_module(f"kaccess.{_HOME[name]}"), name)
@@ -70,3 +85,6 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__]
+
+
+_register_envs()

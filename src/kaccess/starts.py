@@ -3,8 +3,10 @@
 The six distributions that the paper compares are one class with different contents: the
 centroids of K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine
 hand-designed poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`).
+A mixture is one of them too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
@@ -15,7 +17,7 @@ from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.types import Array
 
-__all__ = ["LYING_POSE", "NINE_POSES", "InitialStates"]
+__all__ = ["LYING_POSE", "NINE_POSES", "InitialStates", "parse_mixture"]
 
 # Keyframes of a robot that stand for the hand-designed starts of Yang et al. 2020, as
 # the authors' later code names them.
@@ -72,6 +74,31 @@ class InitialStates:
         """Return states of equal weight."""
         return cls(qpos, np.full(len(qpos), 1.0 / len(qpos)), names, model)
 
+    @classmethod
+    def mixed(cls, shares: Mapping["InitialStates", float]) -> "InitialStates":
+        """Return the mixture that draws from each distribution with its share.
+
+        Args:
+            shares: Probability of each distribution; they sum to 1.
+        """
+        if not shares:
+            raise InputError("`shares` must name at least one distribution.")
+        models = {states.model for states in shares if states.model}
+        widths = {states.qpos.shape[1] for states in shares}
+        if len(models) > 1 or len(widths) > 1:
+            raise InputError(
+                "Initial states of different robots cannot be mixed. Make them all "
+                "from studies of one robot."
+            )
+        return cls(
+            np.concatenate([states.qpos for states in shares]),
+            np.concatenate(
+                [share * states.weights for states, share in shares.items()]
+            ),
+            tuple(name for states in shares for name in states.names),
+            "".join(models),
+        )
+
     def __len__(self) -> int:
         return len(self.qpos)
 
@@ -103,3 +130,43 @@ class InitialStates:
                 "`kaccess cluster STUDY`."
             ) from error
         return cls(qpos, weights, names, model)
+
+
+def parse_mixture(text: str) -> dict[str, float]:
+    """Return the share of each distribution that a text like `ka+rnd:0.2` names.
+
+    Those without a share divide equally what the others leave: here `ka` has 0.8.
+    """
+    names, shares = [], []
+    for part in text.split("+"):
+        name, colon, share = part.strip().partition(":")
+        names.append(name)
+        shares.append(_parse_share(share, text) if colon else None)
+    given = sum(share for share in shares if share is not None)
+    n_open = shares.count(None)
+    rest = (1.0 - given) / n_open if n_open else 0.0
+    if rest < 0 or (not n_open and not np.isclose(given, 1.0)):
+        raise InputError(
+            f"The shares of {text!r} must sum to 1, or to less where a name goes "
+            f"without one, got {given:g}. Write it like ka+rnd:0.2."
+        )
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(
+            f"{text!r} must name distributions, each once, joined by a plus. Write it "
+            "like ka+rnd:0.2."
+        )
+    mixture = zip(names, shares, strict=True)
+    return {name: rest if share is None else share for name, share in mixture}
+
+
+def _parse_share(share: str, text: str) -> float:
+    try:
+        value = float(share)
+    except ValueError:
+        value = np.nan
+    if not 0 <= value <= 1:
+        raise InputError(
+            f"A share must be a number from 0 to 1, got {share!r} in {text!r}. Write "
+            "it like ka+rnd:0.2."
+        )
+    return value

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kaccess.cluster.compiled import compiled
+from kaccess.compiled import compiled
 from kaccess.types import Array, IntArray
 
 __all__ = ["Alternation", "alternate", "assign", "recentre", "spread_seeds"]

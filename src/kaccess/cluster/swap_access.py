@@ -8,7 +8,7 @@ n * k swaps takes n^2 steps.
 
 import numpy as np
 
-from kaccess.cluster.compiled import compiled
+from kaccess.compiled import compiled
 from kaccess.types import Array, IntArray
 
 __all__ = ["swap_for_access"]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kaccess.cluster.alternate import assign
-from kaccess.cluster.compiled import compiled
 from kaccess.cluster.matrix import FLOOR
+from kaccess.compiled import compiled
 from kaccess.types import Array, IntArray
 
 __all__ = ["best_replacement"]

@@ -21,7 +21,7 @@ from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
 from kaccess.types import Array, BoolArray, IntArray, Progress
 
-__all__ = ["MujocoEngine"]
+__all__ = ["MujocoEngine", "silent_warnings"]
 
 _CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
 _SLOTS_PER_THREAD = 64
@@ -80,7 +80,7 @@ class MujocoEngine:
         steps = np.zeros(n_slots, int)
         quiet = np.zeros(n_slots, int)  # states in a row that were quiet
         n_started = 0
-        with _silent_warnings():
+        with silent_warnings():
             while True:
                 free = np.flatnonzero(row < 0)[: len(qpos) - n_started]
                 row[free] = n_started + np.arange(len(free))
@@ -135,8 +135,8 @@ class MujocoEngine:
 
 
 @contextmanager
-def _silent_warnings() -> Iterator[None]:
-    """Keep MuJoCo from printing and logging what `Settled.diverged` reports."""
+def silent_warnings() -> Iterator[None]:
+    """Keep MuJoCo from printing and logging what its warning counters tell."""
     previous = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:

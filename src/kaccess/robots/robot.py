@@ -43,6 +43,10 @@ class Robot:
         _check_position_actuators(self)
         _check_ground(self)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Robot":
+        """Return itself, for it never changes. Gymnasium copies what it is given."""
+        return self
+
     @property
     def timestep(self) -> float:
         """Physics step [s]."""

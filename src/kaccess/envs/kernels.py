@@ -1,0 +1,62 @@
+"""What rewards are made of, compiled: the paper's kernel, and what standing means."""
+
+import numpy as np
+
+from kaccess.compiled import compiled
+from kaccess.envs.readings import Readings
+from kaccess.types import Array
+
+__all__ = ["count", "rbf", "square", "square_distance", "square_norm", "stands"]
+
+
+@compiled
+def rbf(squared_error: float, alpha: float) -> float:
+    """Return exp(alpha |x - y|^2), from the square: 1 on target, 0 far away."""
+    return float(np.exp(alpha * squared_error))
+
+
+@compiled
+def square(x: float) -> float:
+    """Return x^2."""
+    return x * x
+
+
+@compiled
+def square_norm(x: Array) -> float:
+    """Return |x|^2 of a vector."""
+    total = 0.0
+    for j in range(len(x)):
+        total += x[j] * x[j]
+    return total
+
+
+@compiled
+def square_distance(x: Array, y: Array) -> float:
+    """Return |x - y|^2 of two vectors."""
+    total = 0.0
+    for j in range(len(x)):
+        total += (x[j] - y[j]) * (x[j] - y[j])
+    return total
+
+
+@compiled
+def stands(now: Readings, i: int, height_tol: float, tilt: float) -> bool:
+    """Return whether robot i stands: high enough, upright and with its body off ground.
+
+    Args:
+        now: The readings.
+        i: Which robot.
+        height_tol: Largest difference to the standing height [m].
+        tilt: Largest angle between the body's z axis and the vertical [rad].
+    """
+    return bool(
+        abs(now.height[i] - now.standing_height) < height_tol
+        and -now.gravity[i, 2] > np.cos(tilt)
+        and not now.body_touches[i]
+    )
+
+
+@compiled
+def count(before: float, holds: bool) -> float:
+    """Return for how many steps on end something holds, given for how many it did."""
+    return before + 1.0 if holds else 0.0

@@ -1,0 +1,120 @@
+import mujoco
+import numpy as np
+import pytest
+
+from kaccess import InputError, load_robot
+from kaccess.envs.ground import clearances, find_shapes
+
+SHAPES = {
+    "sphere": "type='sphere' size='.03'",
+    "capsule": "type='capsule' size='.02 .05'",
+    "ellipsoid": "type='ellipsoid' size='.02 .04 .06'",
+    "cylinder": "type='cylinder' size='.03 .05'",
+    "box": "type='box' size='.02 .03 .05'",
+    "mesh": "type='mesh' mesh='wedge'",
+}
+SCENE = """
+<mujoco>
+  <asset><mesh name="wedge" vertex="0 0 0  .1 0 0  0 .08 0  0 0 .06  .1 0 .03"/></asset>
+  <worldbody>
+    {ground}
+    <body name="base" pos="0 0 .5">
+      <freejoint/>
+      <geom name="base" {shape} mass="1"/>
+      <body name="arm" pos=".3 0 0">
+        <joint name="arm" axis="0 1 0"/>
+        <geom type="sphere" size=".01" mass=".1"/>
+        <body name="lamp" pos=".1 0 0"><geom type="sphere" size=".01" mass=".1"/></body>
+      </body>
+      <body name="leg" pos="-.3 0 0">
+        <joint name="leg" axis="0 1 0"/>
+        <geom {foot} type="sphere" size=".01" mass=".1"/>
+        <geom type="sphere" size=".02" contype="0" conaffinity="0" mass=".1"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><position joint="arm"/><position joint="leg"/></actuator>
+</mujoco>
+"""
+FLAT = "<geom name='floor' type='plane' size='0 0 .1'/>"
+SLOPE = (
+    "<geom name='floor' type='plane' size='0 0 .1' pos='.1 .2 -.3' euler='10 20 0'/>"
+)
+
+
+@pytest.fixture
+def make(tmp_path):
+    def build(shape="sphere", ground=FLAT, foot=""):
+        path = tmp_path / "robot.xml"
+        path.write_text(SCENE.format(shape=SHAPES[shape], ground=ground, foot=foot))
+        return load_robot(path)
+
+    return build
+
+
+def measure(robot, data):
+    shapes = find_shapes(robot)
+    gaps = np.empty(len(shapes.geom))
+    clearances(shapes, data.geom_xpos, data.geom_xmat, gaps)
+    return shapes, gaps
+
+
+@pytest.mark.parametrize("ground", [FLAT, SLOPE])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_distances_are_those_that_mujoco_measures(make, shape, ground):
+    robot = make(shape, ground)
+    model, data = robot.model, mujoco.MjData(robot.model)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        data.qpos[:3] = rng.uniform([-1, -1, 1], [1, 1, 3])
+        data.qpos[3:] = rng.normal(size=model.nq - 3)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        mujoco.mj_forward(model, data)
+        shapes, gaps = measure(robot, data)
+        floor = model.geom("floor").id
+        expected = [
+            mujoco.mj_geomDistance(model, data, int(g), floor, 10.0, None)
+            for g in shapes.geom
+        ]
+        np.testing.assert_allclose(gaps, expected, atol=1e-6)
+
+
+def test_a_shape_in_the_floor_is_at_a_negative_distance(bittle):
+    data = mujoco.MjData(bittle.model)
+    data.qpos[:] = bittle.standing
+    data.qpos[2] -= 0.02
+    mujoco.mj_kinematics(bittle.model, data)
+    assert measure(bittle, data)[1].min() == pytest.approx(-0.02, abs=1e-4)
+
+
+def test_bittle_has_four_feet_and_one_body(bittle):
+    shapes, names = find_shapes(bittle), bittle.model.geom
+    feet = [names(int(g)).name for g in shapes.geom[shapes.foot >= 0]]
+    assert feet == ["lf_foot", "rf_foot", "rr_foot", "lr_foot"]
+    assert shapes.n_feet == 4
+    body = {names(int(g)).name for g in shapes.geom[shapes.is_body]}
+    assert {"chassis", "head", "tail", "cover", "battery"} < body
+    assert not any("thigh" in name or "foot" in name for name in body)
+
+
+def test_without_names_the_last_body_of_each_limb_is_a_foot(make, tiny):
+    assert find_shapes(tiny).n_feet == 2
+    shapes = find_shapes(make())
+    # The arm with the lamp welded to it is one limb, the leg another.
+    np.testing.assert_array_equal(shapes.foot, [-1, 0, 0, 1])
+    np.testing.assert_array_equal(shapes.is_body, [True, False, False, False])
+
+
+def test_a_geom_called_foot_is_the_foot(make):
+    np.testing.assert_array_equal(
+        find_shapes(make(foot="name='left_Foot'")).foot, [-1, -1, -1, 0]
+    )
+
+
+@pytest.mark.parametrize(
+    "ground",
+    ["<geom type='box' size='1 1 .1'/>", FLAT + "<geom type='sphere' size='1'/>"],
+)
+def test_a_ground_that_is_not_one_plane_is_explained(make, ground):
+    with pytest.raises(InputError, match="must stand on one plane"):
+        find_shapes(make(ground=ground))

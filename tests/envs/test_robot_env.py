@@ -1,0 +1,459 @@
+"""What every task promises on every robot, as one environment and as n of them."""
+
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import kaccess
+from kaccess import InitialStates, InputError, load_robot
+from kaccess.envs import ENV_IDS, FallRecovery, RobotEnv, RobotVectorEnv, Stand
+from kaccess.rotations import gravity_in_body
+from tests.conftest import TINY
+
+FAST = {"n_threads": 1}
+
+
+def keyframes(robot, names=("back", "stand", "left", "kneel")):
+    qpos = np.array([robot.keyframes[name].qpos for name in names])
+    return InitialStates.uniform(qpos, names=tuple(names), model=robot.fingerprint)
+
+
+def hold(env):
+    """Return the action that holds the standing joints."""
+    low, high = env.robot.joint_range.T
+    joints = env.robot.joints(env.robot.standing[None])[0]
+    return (joints - (low + high) / 2) / ((high - low) / 2)
+
+
+def test_gymnasiums_own_checks_pass(task_name, robot):
+    env = gymnasium.make(ENV_IDS[task_name], robot=robot, starts=keyframes(robot))
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_a_robot_of_ones_own_needs_no_sensors(task_name):
+    env = gymnasium.make(ENV_IDS[task_name], robot=str(TINY))
+    check_env(env.unwrapped, skip_render_check=True)
+    assert env.observation_space.shape == (3 + 3 + 2,)
+    assert env.unwrapped.robot.model.nsensor == 0
+
+
+def test_both_kinds_are_made_by_name(task_name, nine):
+    env = gymnasium.make(ENV_IDS[task_name], robot="bittle", starts=nine)
+    vec = gymnasium.make_vec(ENV_IDS[task_name], num_envs=3, starts=nine, **FAST)
+    assert isinstance(env.unwrapped, RobotEnv)
+    assert isinstance(vec, RobotVectorEnv)
+    assert env.unwrapped.task == vec.task
+    assert vec.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert vec.single_observation_space == env.observation_space
+    assert vec.single_action_space == env.action_space
+    assert vec.observation_space.shape == (3, 14)
+    assert vec.action_space.shape == (3, 8)
+
+
+@pytest.mark.parametrize(
+    "order", ["import gymnasium, kaccess", "import kaccess, gymnasium; kaccess.Robot"]
+)
+def test_the_order_of_imports_does_not_matter(order):
+    code = f"{order}; print(gymnasium.spec('kaccess/FallRecovery-v0').id)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "kaccess/FallRecovery-v0"
+
+
+def test_importing_the_package_loads_neither_gymnasium_nor_mujoco():
+    heavy = {"gymnasium", "mujoco", "numba"}
+    code = f"import sys, kaccess; print(sorted({heavy} & sys.modules.keys()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_registering_twice_is_no_error():
+    kaccess.envs.register()
+    kaccess.envs.register()
+
+
+def test_one_robot_and_many_give_the_same_numbers(task_name, robot, actions):
+    """Bit for bit: observations, rewards, every info, over two episodes."""
+    n, n_steps = 3, 8
+    starts = keyframes(robot)
+    task = type(kaccess.envs.make_task(task_name))(episode_steps=5)
+    vec = RobotVectorEnv(n, task, robot=robot, starts=starts, n_threads=2)
+    one = SyncVectorEnv(
+        [lambda: RobotEnv(task, robot=robot, starts=starts)] * n,
+        autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+    seeds = [11, 12, 13]
+    for seen, expected in zip(
+        vec.reset(seed=seeds), one.reset(seed=seeds), strict=True
+    ):
+        assert data_equivalence(seen, expected, exact=True)
+    for action in actions(n_steps, n).astype(np.float32):
+        for got, expected in zip(vec.step(action), one.step(action), strict=True):
+            assert data_equivalence(got, expected, exact=True)
+
+
+def test_a_sub_environment_that_ends_alone_starts_anew_alone(nine, actions):
+    """Against Gymnasium's own vector environment, episodes out of step."""
+    task, n = FallRecovery(episode_steps=4), 3
+    vec = RobotVectorEnv(n, task, starts=nine, **FAST)
+    one = SyncVectorEnv(
+        [lambda: RobotEnv(task, starts=nine)] * n,
+        autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+    vec.reset(seed=[1, 2, 3])
+    one.reset(seed=[1, 2, 3])
+    infos = []
+    for step, action in enumerate(actions(9, n).astype(np.float32)):
+        if step in (1, 2):
+            mask = np.arange(n) == step
+            vec.reset(options={"reset_mask": mask})
+            one.reset(options={"reset_mask": mask.copy()})
+        for got, expected in zip(vec.step(action), one.step(action), strict=True):
+            assert data_equivalence(got, expected, exact=True)
+        infos.append(got)
+    assert [i for i, info in enumerate(infos) if "final_obs" in info] == [3, 4, 5, 7, 8]
+    np.testing.assert_array_equal(infos[3]["_final_obs"], [True, False, False])
+    np.testing.assert_array_equal(infos[3]["_success"], [False, True, True])
+    assert infos[3]["final_info"]["reward_height"][0] > 0
+
+
+def test_a_robot_that_stands_earns_nearly_the_most_and_succeeds(robot):
+    env = RobotEnv("fall-recovery", robot=robot)
+    env.reset(seed=0)
+    for step in range(1, 31):
+        _, reward, _, _, info = env.step(hold(env))
+        assert info["success"] == (step >= 5)
+    assert 0.995 * 1.4406 < reward <= 1.4406
+    assert info["steps_standing"] == 30
+
+
+@pytest.mark.parametrize("key", ["back", "left", "belly", "crouch", "kneel"])
+def test_a_robot_that_lies_does_not(bittle, key):
+    env = RobotEnv("fall-recovery")
+    env.reset(options={"qpos": bittle.keyframes[key].qpos})
+    low, high = bittle.joint_range.T
+    held = (bittle.keyframes[key].ctrl - (low + high) / 2) / ((high - low) / 2)
+    for _ in range(20):
+        _, reward, _, _, info = env.step(held)
+        assert not info["success"] and not info["success_loose"]
+    assert reward < 0.85  # of 1.44
+
+
+def test_the_reward_is_the_sum_of_the_terms_in_the_info(task_name, nine, actions):
+    env = RobotEnv(task_name, starts=nine)
+    env.reset(seed=0)
+    for action in actions(10, 1):
+        _, reward, _, _, info = env.step(action[0])
+        terms = {key: value for key, value in info.items() if key[:7] == "reward_"}
+        assert len(terms) == len(env.task.terms)
+        assert sum(terms.values()) == reward
+        assert set(env.task.memory) <= info.keys()
+
+
+def test_what_is_seen_is_gravity_angular_velocity_and_joints(nine, actions):
+    env = RobotVectorEnv(3, starts=nine, **FAST)
+    env.reset(seed=0)
+    for action in actions(3, 3):
+        seen, *_ = env.step(action)
+    qpos, now = env.episodes.robots.qpos, env.episodes.robots.readings
+    np.testing.assert_allclose(seen[:, :3], gravity_in_body(qpos[:, 3:7]), atol=1e-6)
+    np.testing.assert_allclose(seen[:, 3:6], now.angular_velocity, rtol=1e-6)
+    np.testing.assert_allclose(seen[:, 6:], qpos[:, 7:], rtol=1e-6, atol=1e-6)
+    assert seen.dtype == np.float32
+    np.testing.assert_array_equal(env.observe(), seen)
+
+
+def test_what_is_seen_stays_within_the_space(nine, actions):
+    env = RobotVectorEnv(4, starts=nine, **FAST)
+    env.reset(seed=0)
+    for action in np.sign(actions(40, 4)):
+        seen, *_ = env.step(action)
+        assert env.observation_space.contains(seen)
+    env.episodes.robots.readings.angular_velocity[0] = 1e4
+    assert env.observation_space.contains(env.observe())
+
+
+def test_episodes_end_by_truncation_after_300_steps(bittle):
+    env = RobotEnv("fall-recovery")
+    env.reset(seed=0)
+    ends = [env.step(hold(env))[2:4] for _ in range(300)]
+    assert ends == [(False, False)] * 299 + [(False, True)]
+
+
+@pytest.mark.parametrize(
+    ("task", "n_steps"), [("stand", 100), (Stand(episode_steps=3), 3)]
+)
+def test_the_task_says_how_long_an_episode_is(task, n_steps):
+    env = RobotVectorEnv(2, task, **FAST)
+    env.reset(seed=0)
+    ended = [env.step(np.zeros((2, 8)))[3] for _ in range(n_steps)]
+    np.testing.assert_array_equal(np.flatnonzero(np.any(ended, axis=1)), n_steps - 1)
+
+
+def test_the_length_of_episodes_can_be_given_to_make_vec():
+    env = gymnasium.make_vec("kaccess/Stand-v0", num_envs=2, max_episode_steps=2)
+    env.reset(seed=0)
+    assert not env.step(np.zeros((2, 8)))[3].any()
+    assert env.step(np.zeros((2, 8)))[3].all()
+
+
+def test_the_low_pass_is_a_setting_of_the_task(bittle):
+    for low_pass, share in ((0.4, 0.6), (0.0, 1.0)):
+        env = RobotVectorEnv(1, FallRecovery(low_pass=low_pass), **FAST)
+        env.reset(seed=0)
+        before = env.episodes.robots.readings.target.copy()
+        env.step(np.ones((1, 8)))
+        moved = env.episodes.robots.readings.target - before
+        np.testing.assert_allclose(
+            moved[0], share * (bittle.joint_range[:, 1] - before[0])
+        )
+
+
+def test_episodes_begin_in_the_starts_at_rest(nine):
+    env = RobotVectorEnv(200, starts=nine, **FAST)
+    env.reset(seed=5)
+    qpos = env.episodes.robots.qpos
+    known = (qpos[:, None] == nine.qpos).all(axis=2)
+    assert known.any(axis=1).all()
+    assert known.any(axis=0).all()
+    np.testing.assert_array_equal(env.episodes.robots.readings.joint_velocity, 0.0)
+
+
+def test_without_starts_it_stands(bittle):
+    env = RobotVectorEnv(1, **FAST)
+    env.reset()
+    np.testing.assert_array_equal(env.episodes.robots.qpos[0], bittle.standing)
+
+
+def test_the_same_seed_gives_the_same_starts(nine):
+    env = RobotVectorEnv(8, starts=nine, **FAST)
+    first, second = env.reset(seed=3)[0], env.reset()[0]
+    again, more = env.reset(seed=3)[0], env.reset()[0]
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(second, more)
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, env.reset(seed=4)[0])
+
+
+def test_sub_environment_i_draws_from_a_stream_of_its_own(nine):
+    env = RobotVectorEnv(4, starts=nine, **FAST)
+    env.reset(seed=7)
+    expected = [nine.sample(np.random.default_rng([7, i]), 1)[0] for i in range(4)]
+    np.testing.assert_array_equal(env.episodes.robots.qpos, expected)
+    env.reset(seed=[[9, 1], [9, 0], 5, 6])
+    streams = ([9, 1], [9, 0], 5, 6)
+    expected = [nine.sample(np.random.default_rng(seed), 1)[0] for seed in streams]
+    np.testing.assert_array_equal(env.episodes.robots.qpos, expected)
+
+
+def test_other_starts_in_one_sub_environment_change_no_number_of_another(nine, actions):
+    others = [nine, InitialStates.uniform(nine.qpos[:2], names=("a", "b"), model="")]
+    runs = []
+    for changed in others:
+        task = FallRecovery(episode_steps=3)
+        env = RobotVectorEnv(3, task, starts=[nine, changed, nine], **FAST)
+        steps = [(env.reset(seed=2)[0], np.zeros(3))]
+        steps += [env.step(action)[:2] for action in actions(10, 3)]
+        runs.append([np.array(each) for each in zip(*steps, strict=True)])
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_array_equal(one[:, [0, 2]], other[:, [0, 2]])
+        assert not np.array_equal(one[:, 1], other[:, 1])
+
+
+def test_an_interrupted_run_equals_one_that_was_not(task_name, nine, actions):
+    """Bit for bit, across the ends of episodes, from plain arrays."""
+    task = type(kaccess.envs.make_task(task_name))(episode_steps=7)
+
+    def make():
+        return RobotVectorEnv(3, task, starts=nine, **FAST)
+
+    whole, first, second = make(), make(), make()
+    moves = actions(24, 3)
+    expected = [whole.reset(seed=1)[0], *(whole.step(a)[0] for a in moves)]
+    first.reset(seed=1)
+    for action in moves[:10]:
+        first.step(action)
+    state = {
+        name: np.array(each.tolist(), each.dtype)
+        for name, each in first.get_state().items()
+    }
+    first.step(moves[0])  # what comes after leaves the state alone
+    second.set_state(state)
+    np.testing.assert_array_equal(second.observe(), expected[10])
+    for action, seen in zip(moves[10:], expected[11:], strict=True):
+        np.testing.assert_array_equal(second.step(action)[0], seen)
+    for name, each in whole.get_state().items():
+        np.testing.assert_array_equal(second.get_state()[name], each)
+        assert each.dtype.kind in "fiu"
+
+
+def test_a_state_can_be_set_again_and_again(nine, actions):
+    env = RobotVectorEnv(2, starts=nine, **FAST)
+    env.reset(seed=0)
+    for action in actions(5, 2):
+        env.step(action)
+    state = env.get_state()
+    ends = []
+    for _ in range(2):
+        env.set_state(state)
+        ends.append([env.step(action)[1] for action in actions(5, 2, seed=1)])
+    np.testing.assert_array_equal(*ends)
+
+
+def test_a_start_can_be_given(bittle, nine):
+    env, vec = RobotEnv(starts=nine), RobotVectorEnv(2, starts=nine, **FAST)
+    crouch, back = (np.array(bittle.keyframes[key].qpos) for key in ("crouch", "back"))
+    seen, _ = env.reset(options={"qpos": crouch})
+    np.testing.assert_allclose(seen[6:], crouch[7:], rtol=1e-6)
+    vec.reset(options={"qpos": back})
+    np.testing.assert_array_equal(vec.episodes.robots.qpos, [back, back])
+    vec.reset(options={"qpos": np.array([crouch, back])})
+    np.testing.assert_array_equal(vec.episodes.robots.qpos, [crouch, back])
+    mask = np.array([True, False])
+    vec.reset(options={"qpos": np.array([back, crouch]), "reset_mask": mask})
+    np.testing.assert_array_equal(vec.episodes.robots.qpos, [back, back])
+
+
+def test_a_simulation_that_breaks_down_ends_its_episode(nine):
+    env = RobotVectorEnv(2, starts=nine, **FAST)
+    env.reset(seed=0)
+    state = env.get_state()
+    state["physics"][1, 1 + 15] = 1e12  # a velocity
+    env.set_state(state)
+    _, reward, ended, truncated, info = env.step(np.zeros((2, 8)))
+    np.testing.assert_array_equal(truncated, [False, True])
+    assert not ended.any()
+    assert reward[1] == 0.0
+    np.testing.assert_array_equal(info["final_info"]["diverged"], [False, True])
+    assert np.isfinite(env.step(np.zeros((2, 8)))[0]).all()
+
+
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_pictures_are_rendered(n_envs):
+    env = RobotEnv(render_mode="rgb_array")
+    vec = RobotVectorEnv(n_envs, render_mode="rgb_array", **FAST)
+    env.reset(seed=0)
+    vec.reset(seed=0)
+    try:
+        pictures = [env.render(), *vec.render()]
+    except InputError as error:
+        pytest.skip(str(error))
+    assert len(pictures) == 1 + n_envs
+    for picture in pictures:
+        assert (picture.shape, picture.dtype) == ((480, 640, 3), np.uint8)
+        assert picture.std() > 10
+        np.testing.assert_allclose(picture, pictures[0], atol=8)
+    env.close()
+    vec.close()
+
+
+def test_looking_changes_nothing(nine, actions):
+    envs = [RobotEnv(starts=nine, render_mode=mode) for mode in (None, "rgb_array")]
+    for env in envs:
+        env.reset(seed=0)
+    for action in actions(4, 1):
+        plain, seen = (env.step(action[0])[0] for env in envs)
+        np.testing.assert_array_equal(plain, seen)
+        try:
+            assert envs[0].render() is None
+            envs[1].render()
+        except InputError as error:
+            pytest.skip(str(error))
+
+
+def test_a_render_mode_that_is_not_there_is_explained():
+    with pytest.raises(InputError, match="`render_mode` must be None or one of rgb"):
+        RobotEnv(render_mode="human")
+
+
+def test_a_step_before_the_first_reset_is_explained():
+    env = RobotVectorEnv(1, **FAST)
+    with pytest.raises(ResetNeeded, match="Call `reset` before"):
+        env.step(np.zeros((1, 8)))
+    with pytest.raises(ResetNeeded, match="Call `reset` before"):
+        env.get_state()
+    with pytest.raises(InputError, match="first `reset` must be of all"):
+        RobotVectorEnv(2, **FAST).reset(options={"reset_mask": np.array([True, False])})
+
+
+def test_starts_of_another_robot_are_explained(bittle, tiny, nine):
+    with pytest.raises(InputError, match="belong to another robot than 'bittle-real'"):
+        RobotEnv(robot="bittle-real", starts=nine)
+    nameless = InitialStates.uniform(tiny.standing[None], names=("a",), model="")
+    with pytest.raises(InputError, match="belong to another robot than 'bittle'"):
+        RobotEnv(starts=nameless)
+    with pytest.raises(InputError, match=r"`starts` must be .*InitialStates.* got str"):
+        RobotEnv(starts="ka.npz")
+    with pytest.raises(InputError, match="one for each of the 3 environments, got 2"):
+        RobotVectorEnv(3, starts=[nine, nine])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"qpso": 1}, "Unknown option 'qpso' .* qpos, reset_mask"),
+        ({"qpos": np.zeros(14)}, r"shape \(15,\) or \(2, 15\) for 2"),
+        ({"qpos": np.zeros((3, 15))}, r"shape \(15,\) or \(2, 15\) for 2"),
+        ({"reset_mask": [True]}, "must be 2 booleans"),
+        ({"reset_mask": [0, 1]}, "must be 2 booleans"),
+        ({"reset_mask": [False, False]}, "at least one of them true"),
+    ],
+)
+def test_options_that_cannot_be_are_explained(options, reason):
+    env = RobotVectorEnv(2, **FAST)
+    env.reset(seed=0)
+    with pytest.raises(InputError, match=reason):
+        env.reset(options=options)
+
+
+def test_seeds_that_do_not_match_are_explained():
+    with pytest.raises(InputError, match="one for each of the 2 environments, got 3"):
+        RobotVectorEnv(2, **FAST).reset(seed=[1, 2, 3])
+
+
+def test_a_state_of_something_else_is_explained():
+    env, other = RobotVectorEnv(2, **FAST), RobotVectorEnv(3, **FAST)
+    env.reset(seed=0)
+    other.reset(seed=0)
+    with pytest.raises(InputError, match="of 2 environments, as `get_state`"):
+        env.set_state(other.get_state())
+    state = env.get_state()
+    with pytest.raises(InputError, match="`memory` must have shape"):
+        RobotVectorEnv(2, "backflip", **FAST).set_state(state)
+    with pytest.raises(InputError, match="`physics` must have shape"):
+        env.set_state(state | {"physics": np.zeros((2, 5))})
+    del state["steps"]
+    with pytest.raises(InputError, match="must hold memory, physics, steps, streams"):
+        env.set_state(state)
+
+
+def test_a_task_that_is_not_there_is_explained():
+    with pytest.raises(InputError, match=r"Unknown task 'fall-recover'.*Did you mean"):
+        RobotEnv("fall-recover")
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ({"control_rate": 0.0}, "`control_rate` must be positive"),
+        ({"low_pass": 1.0}, r"`low_pass` must lie in \[0, 1\)"),
+        ({"episode_steps": 0}, "`episode_steps` must be at least 1"),
+    ],
+)
+def test_settings_of_a_task_are_checked(setting, reason):
+    with pytest.raises(InputError, match=reason):
+        FallRecovery(**setting)
+
+
+def test_a_robot_by_name_or_as_an_object():
+    for robot in ("bittle-real", load_robot("bittle-real")):
+        assert RobotEnv(robot=robot).robot.name == "bittle-real"

@@ -1,0 +1,254 @@
+import mujoco
+import numpy as np
+import pytest
+
+from kaccess import InputError
+from kaccess.envs import RobotsBatch
+from tests.envs.plain import LEGS, PlainRobot
+
+
+def starts(nine, n):
+    return nine.sample(np.random.default_rng(1), n)
+
+
+@pytest.fixture
+def pair(bittle, nine, actions):
+    """Robots in a batch and the same in plain loops, after half a second of motion."""
+    batch = RobotsBatch(bittle, 5, low_pass=0.4, n_threads=2)
+    plains = [PlainRobot(bittle) for _ in range(5)]
+    qpos = starts(nine, 5)
+    batch.reset(qpos)
+    for plain, state in zip(plains, qpos, strict=True):
+        plain.reset(state)
+    for action in actions(12, 5):
+        batch.step(action)
+        for plain, each in zip(plains, action, strict=True):
+            plain.step(each)
+    return batch, plains
+
+
+def test_robots_move_as_in_a_plain_loop_bit_for_bit(pair):
+    batch, plains = pair
+    np.testing.assert_array_equal(batch.qpos, [plain.data.qpos for plain in plains])
+    np.testing.assert_array_equal(
+        batch.readings.target, [plain.data.ctrl for plain in plains]
+    )
+
+
+def test_readings_are_what_mujocos_sensors_tell(pair):
+    batch, plains = pair
+    now = batch.readings
+    expected = {
+        "height": [plain.sensor("position")[2] for plain in plains],
+        "gravity": [-plain.sensor("up") for plain in plains],
+        "angular_velocity": [plain.sensor("gyro") for plain in plains],
+        "torque": [plain.torque for plain in plains],
+        "foot_distance": [plain.foot_distance for plain in plains],
+        "distance": [plain.distance for plain in plains],
+        "joints": [plain.data.qpos[7:] for plain in plains],
+        "joint_velocity": [plain.data.qvel[6:] for plain in plains],
+        "velocity": [plain.data.qvel[:3] for plain in plains],
+    }
+    for name, value in expected.items():
+        np.testing.assert_allclose(getattr(now, name), value, atol=1e-9, err_msg=name)
+
+
+def test_contacts_are_those_that_mujoco_finds(bittle, nine, actions):
+    """From every keyframe and some steps on, so that most parts touch once."""
+    batch, plain = RobotsBatch(bittle, 1, n_threads=1), PlainRobot(bittle, low_pass=0)
+    torso = np.flatnonzero(bittle.model.geom_bodyid == bittle.model.body("torso").id)
+    body = {bittle.model.geom(int(g)).name for g in torso}
+    seen, bodies = set(), set()
+    for qpos in nine.qpos:
+        batch.reset(qpos[None])
+        plain.reset(qpos)
+        for action in actions(8, 1):
+            batch.step(action)
+            plain.step(action[0])
+            now, touching = batch.readings, plain.touching
+            assert now.body_touches[0] == bool(touching & body)
+            for leg, touches in zip(LEGS, now.foot_touches[0], strict=True):
+                assert touches == (f"{leg}_foot" in touching)
+            seen |= touching
+            bodies.add(bool(now.body_touches[0]))
+    assert {"head", "tail", *(f"{leg}_foot" for leg in LEGS)} <= seen
+    assert bodies == {True, False}
+
+
+def test_a_turn_is_the_rotation_since_the_last_step(bittle):
+    """In free fall, spinning about each axis of the body in turn."""
+    batch = RobotsBatch(bittle, 3, n_threads=1)
+    qpos = np.repeat(bittle.standing[None], 3, axis=0)
+    qpos[:, 2] = 5.0
+    batch.reset(qpos)
+    np.testing.assert_array_equal(batch.readings.turn, 0.0)
+    state = batch.get_state()
+    first = 1 + bittle.model.nq  # time, qpos, qvel
+    state[:, first + 3 : first + 6] = 15.0 * np.eye(3)
+    batch.set_state(state)
+    held = (bittle.standing[7:] - batch._middle) / batch._half
+    batch.step(np.repeat(held[None], 3, axis=0))
+    turn = batch.readings.turn
+    # Slower than rigid: limbs swing out. It is the rate that the gyro tells, in time.
+    rate = batch.readings.angular_velocity
+    np.testing.assert_allclose(np.diag(turn), 15 * 0.04, atol=0.1)
+    np.testing.assert_allclose(turn, rate * 0.04, atol=0.1)
+
+
+def test_a_turn_goes_the_short_way_round(bittle):
+    batch = RobotsBatch(bittle, 1, n_threads=1)
+    batch.reset(bittle.standing[None])
+    state = batch.get_state()
+    state[:, 4:8] = [[-1.0, 0.0, 0.0, 0.0]]  # time, place; the same attitude
+    batch.set_state(state)
+    batch.step(np.zeros((1, 8)))
+    assert np.abs(batch.readings.turn).max() < 0.5
+
+
+def test_actions_reach_over_the_range_of_each_joint(robot):
+    batch = RobotsBatch(robot, 3, n_threads=1)
+    batch.reset(np.repeat(robot.standing[None], 3, axis=0))
+    batch.step(np.array([[-1.0], [1.0], [7.0]]) * np.ones(8))
+    low, high = robot.joint_range.T
+    np.testing.assert_allclose(batch.readings.target, [low, high, high])
+
+
+def test_targets_are_smoothed_from_the_joints_held_at_the_start(bittle):
+    batch = RobotsBatch(bittle, 1, low_pass=0.4, n_threads=1)
+    batch.reset(bittle.standing[None])
+    np.testing.assert_array_equal(batch.readings.target[0], bittle.standing[7:])
+    target = bittle.standing[7:].copy()
+    for action in (1.0, -0.5, 0.25):
+        batch.step(np.full((1, 8), action))
+        goal = bittle.joint_range.mean(axis=1) + action * np.radians(150)
+        target = 0.4 * target + 0.6 * goal
+        np.testing.assert_allclose(batch.readings.target[0], target)
+
+
+@pytest.mark.parametrize(("rate", "n_substeps"), [(25, 12), (50, 6), (300, 1)])
+def test_a_control_step_is_a_whole_number_of_physics_steps(bittle, rate, n_substeps):
+    batch = RobotsBatch(bittle, 1, control_rate=rate, n_threads=1)
+    assert batch.n_substeps == n_substeps
+    batch.reset(bittle.standing[None])
+    batch.step(np.zeros((1, 8)))
+    assert batch.data(0).time == pytest.approx(1 / rate)
+    assert batch.readings.time_step == pytest.approx(1 / rate)
+
+
+@pytest.mark.parametrize("rate", [40, 301, 700])
+def test_rates_that_do_not_divide_are_explained(bittle, rate):
+    with pytest.raises(InputError, match=rf"must divide .* got {rate} Hz and 300 Hz"):
+        RobotsBatch(bittle, 1, control_rate=rate)
+
+
+def test_threads_and_company_change_nothing(bittle, nine, actions):
+    qpos, states = starts(nine, 6), []
+    for n_threads in (1, 2):
+        batch = RobotsBatch(bittle, 6, n_threads=n_threads)
+        batch.reset(qpos)
+        for action in actions(10, 6):
+            batch.step(action)
+        states.append(batch.get_state())
+    np.testing.assert_array_equal(*states)
+
+    alone = RobotsBatch(bittle, 1, n_threads=1)
+    alone.reset(qpos[3:4])
+    for action in actions(10, 6):
+        alone.step(action[3:4])
+    np.testing.assert_array_equal(alone.get_state(), states[0][3:4])
+
+
+def test_only_the_rows_given_move(bittle, nine, actions):
+    batch, reference = (RobotsBatch(bittle, 4, n_threads=1) for _ in range(2))
+    qpos = starts(nine, 4)
+    for each in (batch, reference):
+        each.reset(qpos)
+    rows = np.array([0, 2])
+    for action in actions(5, 4):
+        batch.step(action[rows], rows)
+        reference.step(action)
+    np.testing.assert_array_equal(batch.qpos[rows], reference.qpos[rows])
+    np.testing.assert_array_equal(batch.qpos[[1, 3]], qpos[[1, 3]])
+    np.testing.assert_array_equal(
+        batch.readings.distance[rows], reference.readings.distance[rows]
+    )
+
+
+def test_reset_of_a_row_leaves_no_trace_of_before(bittle, nine, actions):
+    batch, fresh = (RobotsBatch(bittle, 2, n_threads=1) for _ in range(2))
+    batch.reset(starts(nine, 2))
+    for action in actions(10, 2):
+        batch.step(action)
+    moved = batch.get_state()
+    batch.reset(nine.qpos[:1], np.array([1]))
+    fresh.reset(nine.qpos[[0, 0]])
+    after = batch.get_state()
+    np.testing.assert_array_equal(after[0], moved[0])
+    np.testing.assert_array_equal(after[1], fresh.get_state()[1])
+    for now, new in zip(batch.readings[:13], fresh.readings[:13], strict=True):
+        np.testing.assert_array_equal(now[1], new[1])
+
+
+def test_a_simulation_that_breaks_down_is_told_and_stays_alone(bittle, capfd):
+    batch = RobotsBatch(bittle, 3, n_threads=1)
+    batch.reset(np.repeat(bittle.standing[None], 3, axis=0))
+    state = batch.get_state()
+    state[1, 1 + bittle.model.nq] = 1e12  # a velocity
+    batch.set_state(state)
+    np.testing.assert_array_equal(batch.step(np.zeros((3, 8))), [False, True, False])
+    batch.reset(bittle.standing[None], np.array([1]))
+    assert not batch.step(np.zeros((3, 8))).any()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_height_to_stand_at_is_where_the_standing_pose_settles(bittle):
+    batch, plain = RobotsBatch(bittle, 1), PlainRobot(bittle)
+    plain.reset(bittle.standing)
+    for _ in range(900):
+        mujoco.mj_step(plain.model, plain.data)
+    settled = plain.data.qpos[2]
+    assert settled < bittle.standing[2] - 5e-4
+    assert batch.readings.standing_height == pytest.approx(settled, abs=2e-4)
+
+
+def test_a_robot_that_cannot_stand_still_is_explained(tmp_path):
+    from kaccess import load_robot
+    from tests.conftest import TINY
+
+    path = tmp_path / "ice.xml"
+    text = TINY.read_text().replace("0 0 0.03 1 0 0 0 0 0", "0 0 5000 1 0 0 0 0 0")
+    path.write_text(text)
+    with pytest.raises(InputError, match="does not come to rest in its standing pose"):
+        RobotsBatch(load_robot(path), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda q: q[:, :-1], r"shape \(2, 15\) .* got \(2, 14\)"),
+        (lambda q: q[:1], r"shape \(2, 15\)"),
+        (lambda q: np.where(np.arange(15) == 8, np.nan, q), "must be finite"),
+        (lambda q: np.where(np.arange(15) == 3, 0.5, q), r"unit quaternion .* 0\.5"),
+        (lambda q: q - 0.03 * (np.arange(15) == 2), "30 mm into the floor"),
+    ],
+)
+def test_states_that_cannot_be_are_explained(bittle, change, reason):
+    batch = RobotsBatch(bittle, 2, n_threads=1)
+    with pytest.raises(InputError, match=reason):
+        batch.reset(change(np.repeat(bittle.standing[None], 2, axis=0)))
+
+
+def test_actions_that_cannot_be_are_explained(bittle):
+    batch = RobotsBatch(bittle, 2, n_threads=1)
+    batch.reset(np.repeat(bittle.standing[None], 2, axis=0))
+    with pytest.raises(InputError, match=r"`actions` .* \(2, 8\), .* got \(2, 7\)"):
+        batch.step(np.zeros((2, 7)))
+    with pytest.raises(InputError, match="`actions` must be finite"):
+        batch.step(np.full((2, 8), np.nan))
+
+
+def test_counts_that_cannot_be_are_explained(bittle):
+    with pytest.raises(InputError, match="`num_envs` must be at least 1, got 0"):
+        RobotsBatch(bittle, 0)
+    with pytest.raises(InputError, match="`n_threads` must not be negative, got -1"):
+        RobotsBatch(bittle, 1, n_threads=-1)
