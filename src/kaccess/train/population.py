@@ -180,6 +180,7 @@ class Population:
             _fill(letter.part("rows").numpy(), experience)
         letter.whole("sizes").numpy()[:] = np.maximum(self.replay.sizes, 1)
 
+    @torch.inference_mode()
     def _exchange_on_device(self) -> None:
         inbox, shape = self._letter.there, self.shape
         places = inbox["places"].view(torch.int32)
@@ -196,6 +197,7 @@ class Population:
         self._answer.there["actions"].copy_(action.view(-1, shape.act_dim))
         self._answer.there["alive"].copy_(self.learners.alive[:, 0])
 
+    @torch.inference_mode()
     def _update_on_device(self) -> None:
         rows = self.replay.draw(self._for_batches.take(), self._sizes)
         update_(self.learners, rows, self._for_updates.take(), self.config)

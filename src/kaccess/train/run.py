@@ -121,7 +121,8 @@ class Run:
         """Return all that the run depends on, by name."""
         arrays = snapshot(self.population)
         arrays |= {f"run/{name}": getattr(self, f"_{name}") for name in _STATE}
-        env_state = self.envs.get_state() or {}
+        arrays["run/ended"] = self.envs.ended
+        env_state = self.envs.get_state()
         return arrays | {f"env/{name}": value for name, value in env_state.items()}
 
     def go_on(self, checkpoint: Checkpoint) -> None:
@@ -135,10 +136,8 @@ class Run:
             self.population.halt(self.names.index(name))
         for name in _STATE:
             setattr(self, f"_{name}", state[name].copy())
-        env_state = checkpoint.part("env")
-        if env_state and self.envs.get_state() is not None:
-            self.envs.set_state(env_state)
-        else:
+        self.envs.reset(self._env_seeds())
+        if not self.envs.set_state(checkpoint.part("env"), state["ended"]):
             logger.warning(
                 "The environment's state cannot be stored (it has no `get_state`): "
                 "going on with new episodes."

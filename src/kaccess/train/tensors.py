@@ -19,10 +19,11 @@ def write_tensors(
     path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> None:
     """Write a file of that kind in the place of the one before."""
-    texts = {name: json.dumps(value) for name, value in header.items()}
+    # One text: safetensors writes several in any order, and bytes should repeat.
+    text = json.dumps({"kind": kind, **header})
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with whole_file(path) as draft:
-        save_file(plain, draft, metadata={"format": kind, **texts})
+        save_file(plain, draft, metadata={"kaccess": text})
         draft.chmod(0o644)  # safetensors would keep it from everyone else
 
 
@@ -34,12 +35,12 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.nd
     """
     try:
         with safe_open(path, framework="numpy") as file:
-            texts = file.metadata() or {}
-            if texts.pop("format", None) != kind:
+            header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
+            if header.get("kind") != kind:
                 raise InputError(f"{path} is not a {kind} that this version can read.")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
     except FileNotFoundError:
         raise InputError(f"{path} is not there.") from None
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
-    return {name: json.loads(text) for name, text in texts.items()}, arrays
+    return header, arrays

@@ -4,7 +4,7 @@ Gymnasium knows three: an environment whose episode has ended starts over in the
 step, in the next step (whose action is ignored), or when it is told to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from kaccess.errors import InputError
 from kaccess.train.policy import scale
-from kaccess.types import Array, BoolArray, IntArray
+from kaccess.types import Array, BoolArray
 
 __all__ = ["Envs", "Outcome"]
 
@@ -49,6 +49,7 @@ class Envs:
         act_dim: Numbers of an action.
         low: (act,) lower bounds of the actions.
         high: (act,) upper bounds.
+        ended: (n,) whether the last step was the last of an episode.
 
     Raises:
         InputError: If its spaces, size or way of starting over cannot be used.
@@ -71,13 +72,13 @@ class Envs:
         if not (np.isfinite(self.low) & np.isfinite(self.high)).all():
             raise InputError("`env` must have bounded actions, got infinite bounds.")
         self._mode = _mode(env)
-        self._ended = np.zeros(n_envs, dtype=bool)
+        self.ended = np.zeros(n_envs, dtype=bool)
 
     def reset(self, seeds: Sequence[int]) -> Array:
         """Start all episodes, each environment with a seed of its own."""
         each: Any = [int(seed) for seed in seeds]  # Gymnasium's type says one, or none
         obs, _ = self.env.reset(seed=each)
-        self._ended[:] = False
+        self.ended[:] = False
         return np.array(obs, dtype=np.float32)
 
     def step(self, actions: Array) -> Outcome:
@@ -86,9 +87,9 @@ class Envs:
         raw, rewards, terminated, truncated, info = self.env.step(scaled)
         obs = np.array(raw, dtype=np.float32)
         done = np.asarray(terminated) | np.asarray(truncated)
-        real = ~self._ended if self._mode == AutoresetMode.NEXT_STEP else None
+        real = ~self.ended if self._mode == AutoresetMode.NEXT_STEP else None
         next_obs, obs = self._split(obs, done, info)
-        self._ended = done
+        self.ended = done
         return Outcome(
             rewards=np.asarray(rewards, dtype=np.float32),
             terminated=np.asarray(terminated, dtype=bool),
@@ -98,20 +99,24 @@ class Envs:
             real=np.ones(len(done), dtype=bool) if real is None else real,
         )
 
-    def get_state(self) -> dict[str, Array | IntArray | BoolArray] | None:
-        """Return all that the next step depends on, or None if it cannot be had."""
-        getter = _method(self.env, "get_state")
-        if getter is None:
-            return None
-        return {**getter(), "ended (train)": self._ended.copy()}
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Return all that the next step depends on; nothing if it cannot be had."""
+        getter, setter = (
+            _method(self.env, name) for name in ("get_state", "set_state")
+        )
+        return dict(getter()) if getter and setter else {}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Put back what `get_state` returned."""
-        state = dict(state)
-        self._ended = np.array(state.pop("ended (train)"), dtype=bool)
+    def set_state(self, state: Mapping[str, np.ndarray], ended: BoolArray) -> bool:
+        """Put back what `get_state` and `ended` were; return whether that is possible.
+
+        The environment must have been reset before.
+        """
         setter = _method(self.env, "set_state")
-        assert setter is not None
-        setter(state)
+        if not state or not setter:
+            return False
+        setter(dict(state))
+        self.ended = ended.copy()
+        return True
 
     def _split(
         self, obs: Array, done: BoolArray, info: dict[str, Any]
