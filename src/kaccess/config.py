@@ -12,6 +12,7 @@ __all__ = [
     "Draw",
     "EngineName",
     "Method",
+    "SacConfig",
     "SampleConfig",
     "StillConfig",
 ]
@@ -148,9 +149,66 @@ class ClusterConfig:
             )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SacConfig:
+    """How policies are learned: Soft Actor-Critic, the same for every learner."""
+
+    gamma: float = 0.987
+    """Discount of what comes a step later [-]."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of each hidden layer, of actor and critics."""
+    batch_size: int = 256
+    """Transitions in each update."""
+    learning_rate: float = 3e-4
+    """Step size of Adam: actor, critics and entropy coefficient [-]."""
+    tau: float = 0.005
+    """Share of the critics that their targets take over in each update [-]."""
+    target_entropy: float | None = None
+    """Entropy that the entropy coefficient steers to [nat]; by default minus the
+    number of actions."""
+    warmup_steps: int = 5000
+    """Steps of each learner with random actions, before its first update."""
+    envs_per_learner: int = 1
+    """Environments in which each learner acts."""
+    updates_per_step: int = 1
+    """Updates of each learner while each of its environments makes one step."""
+    capacity: int = 500_000
+    """Transitions that each learner remembers; the oldest are forgotten."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma < 1:
+            raise InputError(f"`gamma` must lie in [0, 1), got {self.gamma}.")
+        if not 0 < self.tau <= 1:
+            raise InputError(f"`tau` must lie in (0, 1], got {self.tau}.")
+        if not self.hidden or min(self.hidden) < 1:
+            raise InputError(
+                "`hidden` must name the units of at least one layer, "
+                f"got {self.hidden}."
+            )
+        _check_positive(learning_rate=self.learning_rate)
+        _check_counts(
+            batch_size=self.batch_size,
+            warmup_steps=self.warmup_steps,
+            envs_per_learner=self.envs_per_learner,
+            updates_per_step=self.updates_per_step,
+            capacity=self.capacity,
+        )
+        if self.capacity < self.envs_per_learner:
+            raise InputError(
+                f"`capacity` must be at least `envs_per_learner` "
+                f"({self.envs_per_learner}), got {self.capacity}."
+            )
+
+
 def _check_positive(**settings: float) -> None:
     for name, value in settings.items():
         if not 0 < value < _LARGEST:
             raise InputError(
                 f"`{name}` must be positive and below {_LARGEST:g}, got {value}."
             )
+
+
+def _check_counts(**settings: int) -> None:
+    for name, value in settings.items():
+        if value < 1:
+            raise InputError(f"`{name}` must be at least 1, got {value}.")

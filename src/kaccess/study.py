@@ -22,7 +22,7 @@ from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.types import Array, BoolArray, IntArray
 
-__all__ = ["Settings", "Study"]
+__all__ = ["Settings", "Study", "flatten"]
 
 Settings = Mapping[str, Any]
 
@@ -105,7 +105,7 @@ class Study:
 
     def require_same(self, given: Settings) -> None:
         """Raise `InputError` if the study was made with other values than `given`."""
-        stored, given = _flatten(self.settings), _flatten(given)
+        stored, given = flatten(self.settings), flatten(given)
         differing = [
             f"{name} was {_short(stored.get(name))} and is now {_short(value)}"
             for name, value in given.items()
@@ -276,12 +276,12 @@ def _short(value: object) -> str:
     return text if len(text) < 60 else f"{text[:13]}...'"
 
 
-def _flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:
+def flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:
     """Return nested settings as one level with dotted names."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            flat |= _flatten(value, f"{prefix}{name}.")
+            flat |= flatten(value, f"{prefix}{name}.")
         else:
             flat[f"{prefix}{name}"] = value
     return flat

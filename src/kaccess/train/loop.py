@@ -1,0 +1,231 @@
+"""The training loop: a population, its environments, and what is kept of both.
+
+A run is a folder. `checkpoint.safetensors` holds all that the run depends on, and each
+learner has a folder of its own with `episodes.csv`, `evaluation.csv`, the events for
+TensorBoard and `policy.safetensors`. Training into the same folder goes on from the
+checkpoint; on a CPU, and in environments whose state can be had, with the very numbers
+of a run that was never interrupted.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from kaccess.config import SacConfig
+from kaccess.errors import InputError
+from kaccess.train.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from kaccess.train.interrupt import deferred_interrupt
+from kaccess.train.journal import Journal
+from kaccess.train.policy import Policies
+from kaccess.train.run import Run
+from kaccess.train.vector import Envs
+from kaccess.types import Array
+
+__all__ = ["Evaluate", "TrainProgress", "Trained", "train"]
+
+Evaluate = Callable[[Policies, int], Mapping[str, Array]]
+"""Called with (policies, step); returns figures of all learners, (p,) each."""
+
+TrainProgress = Callable[[int, int, Mapping[str, float]], None]
+"""Called with (steps done, steps in all, figures such as `return`) as work goes on."""
+
+_SECONDS_BETWEEN_REPORTS = 0.2
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came of a run."""
+
+    policies: Policies
+    """Of all learners."""
+    stopped: Mapping[str, str]
+    """Learners that broke down, and what happened, by name."""
+    step: int
+    """Steps of each learner."""
+
+
+def train(
+    env: "VectorEnv[Any, Any, Any]",
+    config: SacConfig,
+    *,
+    names: Sequence[str],
+    seeds: Sequence[int],
+    n_steps: int,
+    out: Path,
+    device: str = "cpu",
+    meta: Mapping[str, Any] | None = None,
+    evaluate: Evaluate | None = None,
+    evaluate_every: int = 15_000,
+    checkpoint_every: float = 600.0,
+    progress: TrainProgress | None = None,
+    tensorboard: bool = True,
+) -> Trained:
+    """Train a population of independent learners, or go on with it.
+
+    Args:
+        env: Vector environment; learner p has the p-th block of `envs_per_learner`.
+        config: Settings of the learners.
+        names: Of the learners; also their folders, such as `ka/seed-0`.
+        seeds: Of the learners. A learner depends on its own seed and environments.
+        n_steps: Steps that each learner makes in all, over its environments.
+        out: Folder of the run.
+        device: `cpu`, or a GPU such as `cuda`.
+        meta: What else must be the same for the run to go on, and what the policies'
+            files shall say: robot, task and the like, as JSON can hold it.
+        evaluate: Called every so often; its figures go to `evaluation.csv`.
+        evaluate_every: Steps of a learner between two evaluations.
+        checkpoint_every: Time between two checkpoints [s].
+        progress: Called a few times a second.
+        tensorboard: Whether to write for TensorBoard, if it is installed.
+
+    Raises:
+        InputError: If the environment, the device or the folder's checkpoint does not
+            fit.
+        KeyboardInterrupt: If interrupted; the run is stored first.
+    """
+    _check(config, names, seeds, n_steps)
+    envs = Envs(env, len(names) * config.envs_per_learner)
+    store = _Store(out, _settings(envs, config, names, seeds, meta or {}))
+    earlier = store.read()
+    done = int(earlier.progress["step"]) if earlier else 0
+    run = Run(
+        envs,
+        config,
+        names=names,
+        seeds=seeds,
+        n_steps=max(n_steps, done),
+        device=device,
+    )
+    if earlier:
+        run.go_on(earlier)
+    else:
+        run.start()
+    journal = Journal(
+        [out / name for name in names], step=done, tensorboard=tensorboard
+    )
+    policies = Policies(
+        run.population.learners, names, low=envs.low, high=envs.high, metadata=meta
+    )
+    clock = _Clock(run, checkpoint_every)
+    try:
+        with deferred_interrupt() as interrupted:
+            while True:
+                if evaluate and run.step // evaluate_every > run.n_evaluations:
+                    _evaluate(evaluate, run, policies, journal, evaluate_every)
+                over = run.step >= n_steps or not run.alive.any()
+                if progress and (over or clock.report_is_due()):
+                    progress(min(run.step, n_steps), n_steps, clock.figures())
+                if interrupted():
+                    raise KeyboardInterrupt
+                if over:
+                    break
+                if clock.checkpoint_is_due():
+                    store.save(run, policies)
+                for learner, figures in run.advance():
+                    journal.note("episodes", learner, run.step, figures)
+    finally:
+        if run.between_steps:
+            store.save(run, policies)
+        journal.close()
+    return Trained(policies, dict(run.stopped), run.step)
+
+
+def _evaluate(
+    evaluate: Evaluate, run: Run, policies: Policies, journal: Journal, every: int
+) -> None:
+    figures = evaluate(policies, run.step)
+    for p in np.flatnonzero(run.alive):
+        row = {name: float(values[p]) for name, values in figures.items()}
+        journal.note("evaluation", int(p), run.step, row)
+    run.n_evaluations = run.step // every
+
+
+def _check(
+    config: SacConfig, names: Sequence[str], seeds: Sequence[int], n_steps: int
+) -> None:
+    if not names or len(set(names)) != len(names):
+        raise InputError(f"`names` must be of one learner or more, each once: {names}.")
+    if len(seeds) != len(names) or min(seeds) < 0:
+        raise InputError(
+            f"`seeds` must be one number of 0 or more for each of the {len(names)} "
+            f"learners, got {list(seeds)}."
+        )
+    if n_steps < 1:
+        raise InputError(f"`n_steps` must be at least 1, got {n_steps}.")
+
+
+def _settings(
+    envs: Envs,
+    config: SacConfig,
+    names: Sequence[str],
+    seeds: Sequence[int],
+    meta: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what must be the same for a run to go on."""
+    return {
+        **asdict(config),
+        "names": list(names),
+        "seeds": list(seeds),
+        "obs_dim": envs.obs_dim,
+        "act_dim": envs.act_dim,
+        "low": envs.low.tolist(),
+        "high": envs.high.tolist(),
+        "meta": dict(meta),
+    }
+
+
+class _Store:
+    """The folder of a run."""
+
+    def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
+        self._out, self._settings = out, settings
+        self._path = out / "checkpoint.safetensors"
+
+    def read(self) -> Checkpoint | None:
+        """Return the checkpoint, if there is one; it must be of the same run."""
+        if not self._path.exists():
+            return None
+        checkpoint = load_checkpoint(self._path)
+        checkpoint.require_same(self._settings, self._path)
+        return checkpoint
+
+    def save(self, run: Run, policies: Policies) -> None:
+        """Store a run between two steps."""
+        for i, name in enumerate(policies.names):
+            policies[i].save(self._out / name / "policy.safetensors")
+        save_checkpoint(
+            self._path, Checkpoint(self._settings, run.progress(), run.arrays())
+        )
+
+
+class _Clock:
+    """When to report and to store, and how fast a run is."""
+
+    def __init__(self, run: Run, checkpoint_every: float) -> None:
+        self._run, self._every = run, checkpoint_every
+        self._began, self._first = time.monotonic(), run.step
+        self._saved, self._reported = self._began, -np.inf
+
+    def report_is_due(self) -> bool:
+        now = time.monotonic()
+        due = now - self._reported > _SECONDS_BETWEEN_REPORTS
+        self._reported = now if due else self._reported
+        return due
+
+    def checkpoint_is_due(self) -> bool:
+        now = time.monotonic()
+        due = now - self._saved > self._every
+        self._saved = now if due else self._saved
+        return due
+
+    def figures(self) -> dict[str, float]:
+        """Return the figures of the run, and the steps/s of all learners together."""
+        seconds = time.monotonic() - self._began
+        steps = (self._run.step - self._first) * len(self._run.names)
+        rate = steps / seconds if seconds > 0 else 0.0
+        return {**self._run.figures(), "steps_per_s": rate}

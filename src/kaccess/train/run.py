@@ -1,0 +1,237 @@
+"""A run: a population in its environments, one step at a time."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kaccess.config import SacConfig
+from kaccess.train.checkpoint import Checkpoint, restore, snapshot
+from kaccess.train.population import Experience, Population
+from kaccess.train.sac import METRICS, Shape
+from kaccess.train.streams import Stream, rng_of
+from kaccess.train.vector import Envs, Outcome
+from kaccess.types import Array, BoolArray
+
+__all__ = ["Episode", "Run"]
+
+logger = logging.getLogger(__name__)
+
+Episode = tuple[int, dict[str, float]]
+"""A learner and the figures of an episode that it has finished."""
+
+_RECENT = 10  # episodes of each learner, whose return the progress shows
+
+
+class Run:
+    """P learners, each in a block of the environments.
+
+    Args:
+        envs: The environments.
+        config: Settings of the learners.
+        names: Of the learners.
+        seeds: Of the learners.
+        n_steps: Steps that each learner will make.
+        device: Where they learn.
+
+    Attributes:
+        step: Steps that each learner has made.
+        n_evaluations: Evaluations so far.
+        stopped: Learners that broke down, and what happened, by name.
+        between_steps: Whether no step is under way, so that all is consistent.
+    """
+
+    def __init__(
+        self,
+        envs: Envs,
+        config: SacConfig,
+        *,
+        names: Sequence[str],
+        seeds: Sequence[int],
+        n_steps: int,
+        device: str,
+    ) -> None:
+        self.envs, self.config = envs, config
+        self.names, self.seeds = list(names), list(seeds)
+        self._each = config.envs_per_learner
+        shape = Shape(len(names), envs.obs_dim, envs.act_dim, tuple(config.hidden))
+        needed = -(-n_steps // self._each) * self._each
+        self.population = Population(
+            shape,
+            config,
+            seeds=seeds,
+            device=device,
+            capacity=min(config.capacity, max(needed, self._each)),
+        )
+        self.step, self.n_evaluations = 0, 0
+        self.stopped: dict[str, str] = {}
+        self.between_steps = True
+        self._episodes = np.zeros(len(names), dtype=np.int64)
+        self._recent = np.full((len(names), _RECENT), np.nan)
+
+    @property
+    def alive(self) -> BoolArray:
+        """(p,) which learners still learn."""
+        return np.array([name not in self.stopped for name in self.names])
+
+    def start(self) -> None:
+        """Begin all episodes."""
+        n = len(self.names) * self._each
+        self._returns, self._lengths = np.zeros(n), np.zeros(n, dtype=np.int64)
+        obs = self.envs.reset(self._env_seeds())
+        self._stop_all(self._broken(obs), "observation")
+        self._obs = self._clean(obs)
+        random = self.step < self.config.warmup_steps
+        self._actions = self.population.exchange(self._obs, random=random)
+
+    def advance(self) -> list[Episode]:
+        """Make one step in each environment, and the updates that belong to it."""
+        self.between_steps = False
+        if self.step >= self.config.warmup_steps:
+            self.population.update()
+        outcome = self.envs.step(self._actions)
+        self.step += self._each
+        self._look_at(outcome)
+        experience = self._experience(outcome)
+        self._obs = self._clean(outcome.obs)
+        self._actions = self.population.exchange(
+            self._obs, experience, random=self.step < self.config.warmup_steps
+        )
+        self._look_at_learners()
+        episodes = self._finished(outcome)
+        self.between_steps = True
+        return episodes
+
+    def figures(self) -> dict[str, float]:
+        """Return the mean return of the last episodes, once there are some."""
+        recent = self._recent[self.alive]
+        known = recent[~np.isnan(recent)]
+        return {"return": float(known.mean())} if len(known) else {}
+
+    def progress(self) -> dict[str, Any]:
+        """Return the counters of the run, as JSON can hold them."""
+        return {
+            "step": self.step,
+            "n_evaluations": self.n_evaluations,
+            "stopped": self.stopped,
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that the run depends on, by name."""
+        arrays = snapshot(self.population)
+        arrays |= {f"run/{name}": getattr(self, f"_{name}") for name in _STATE}
+        arrays["run/ended"] = self.envs.ended
+        env_state = self.envs.get_state()
+        return arrays | {f"env/{name}": value for name, value in env_state.items()}
+
+    def go_on(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint."""
+        restore(self.population, checkpoint)
+        progress, state = checkpoint.progress, checkpoint.part("run")
+        self.step = int(progress["step"])
+        self.n_evaluations = int(progress["n_evaluations"])
+        self.stopped = dict(progress["stopped"])
+        for name in self.stopped:
+            self.population.halt(self.names.index(name))
+        for name in _STATE:
+            setattr(self, f"_{name}", state[name].copy())
+        self.envs.reset(self._env_seeds())
+        if not self.envs.set_state(checkpoint.part("env"), state["ended"]):
+            logger.warning(
+                "The environment's state cannot be stored (it has no `get_state`): "
+                "going on with new episodes."
+            )
+            self.start()
+
+    def _env_seeds(self) -> list[int]:
+        """Return a seed for each environment; others when it starts over later."""
+        draws = [
+            rng_of(seed, Stream.ENVIRONMENTS, self.step).integers(
+                2**31, size=self._each
+            )
+            for seed in self.seeds
+        ]
+        return [int(seed) for seed in np.concatenate(draws)]
+
+    def _experience(self, outcome: Outcome) -> Experience:
+        return Experience(
+            obs=self._obs,
+            actions=self._actions,
+            rewards=outcome.rewards,
+            terminated=outcome.terminated,
+            next_obs=outcome.next_obs,
+            kept=outcome.real & np.repeat(self.alive, self._each),
+        )
+
+    def _look_at(self, outcome: Outcome) -> None:
+        """Stop the learners whose environments gave what is not a number."""
+        total = outcome.rewards + outcome.obs.sum(1) + outcome.next_obs.sum(1)
+        if np.isfinite(total).all():
+            return
+        for what, values in (
+            ("reward", outcome.rewards[:, None]),
+            ("observation", outcome.next_obs),
+            ("observation", outcome.obs),
+        ):
+            self._stop_all(self._broken(values), what)
+
+    def _look_at_learners(self) -> None:
+        """Stop the learners that an update left alone, or that cannot act."""
+        for p in np.flatnonzero(self.alive & ~self.population.alive).tolist():
+            self._stop(p, self.population.broken_part(p))
+        if not np.isfinite(self._actions).all():
+            self._stop_all(self._broken(self._actions), "action")
+            self._actions = self._clean(self._actions)
+
+    def _broken(self, values: Array) -> BoolArray:
+        """Return which learners have any value, (n, ...), that is not finite."""
+        finite = np.isfinite(values).reshape(len(self.names), -1)
+        return np.array([not each.all() for each in finite])
+
+    def _stop_all(self, learners: BoolArray, what: str) -> None:
+        for p in np.flatnonzero(learners).tolist():
+            self._stop(p, what)
+
+    def _stop(self, learner: int, what: str) -> None:
+        name = self.names[learner]
+        if name in self.stopped:
+            return
+        message = f"{name} stopped at step {self.step}: its {what} is not finite."
+        logger.error("%s The others go on.", message)
+        self.stopped[name] = message
+        self.population.halt(learner)
+
+    def _clean(self, values: Array) -> Array:
+        """Return values with zeros for what is not finite; their owners are out."""
+        return values if self.alive.all() else np.where(np.isfinite(values), values, 0)
+
+    def _finished(self, outcome: Outcome) -> list[Episode]:
+        """Add up rewards and return the episodes that ended."""
+        self._returns += np.where(outcome.real, outcome.rewards, 0)
+        self._lengths += outcome.real
+        slots = np.flatnonzero(outcome.done)
+        if not len(slots):
+            return []
+        episodes = list(self._describe(slots))
+        self._returns[slots], self._lengths[slots] = 0, 0
+        return episodes
+
+    def _describe(self, slots: Iterable[int]) -> Iterable[Episode]:
+        metrics = self.population.learners.metrics.cpu().numpy()
+        for slot in slots:
+            p = int(slot) // self._each
+            if self.names[p] in self.stopped:
+                continue
+            figures: dict[str, float] = {
+                "episode": int(self._episodes[p]),
+                "return": float(self._returns[slot]),
+                "length": int(self._lengths[slot]),
+            }
+            figures |= zip(METRICS, metrics[p].tolist(), strict=True)
+            self._recent[p, self._episodes[p] % _RECENT] = self._returns[slot]
+            self._episodes[p] += 1
+            yield p, figures
+
+
+_STATE = ("obs", "actions", "returns", "lengths", "episodes", "recent")
