@@ -199,7 +199,7 @@ def _candidates(
 
 
 def _draw(
-    robot: Robot, seed: int, blocks: range, stream: int
+    robot: Robot, seed: int, blocks: range, stream: int = 0
 ) -> tuple[Array, Array, Array]:
     """Return roll, pitch and joints of the candidates of some blocks."""
     low, high = robot.joint_range.T

@@ -26,6 +26,7 @@ __all__ = [
     "Transfer",
     "agreement",
     "compare_engines",
+    "nudged",
     "transfers",
 ]
 
@@ -128,7 +129,7 @@ def compare_engines(
     )
     runs = [(some, engine) for engine in engines.values()]
     first = next(iter(engines.values()))
-    runs += [(_nudged(some, rng), first) for _ in range(_N_NUDGES)]
+    runs += [(nudged(some, rng), first) for _ in range(_N_NUDGES)]
     estimates, seconds = _estimate_all(runs, config, progress)
     found = dict(zip(engines, estimates, strict=False))
     touchy = _differing(estimates[0], estimates[len(engines) :])
@@ -180,8 +181,8 @@ def _choose(poses: Poses, n_pairs: int, rng: np.random.Generator) -> Array:
     return np.sort(rng.choice(len(poses), n, replace=False))
 
 
-def _nudged(poses: Poses, rng: np.random.Generator) -> Poses:
-    """Return poses whose joints are moved by next to nothing."""
+def nudged(poses: Poses, rng: np.random.Generator) -> Poses:
+    """Return poses whose joints are moved by next to nothing, 1e-6 rad at most."""
     qpos = poses.qpos.copy()
     nudge = rng.uniform(-_NUDGE, _NUDGE, (len(poses), len(poses.robot.joint_adr)))
     qpos[:, poses.robot.joint_adr] += nudge
