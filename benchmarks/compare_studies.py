@@ -34,7 +34,7 @@ def share_of_touchy(study: Study, source: IntArray, goal: IntArray) -> float:
 def main(one: str, two: str) -> None:
     studies = [Study(one), Study(two)]
     first, second = (Transitions(study.times, study.outcomes) for study in studies)
-    if not np.array_equal(*(study.pose_array("qpos") for study in studies)):
+    if (studies[0].pose_array("qpos") != studies[1].pose_array("qpos")).any():
         raise InputError(f"{one} and {two} are not studies of the same poses.")
     names = [study.settings["access"]["engine"] for study in studies]
     timestep = load_robot(studies[0].settings["robot"]).timestep

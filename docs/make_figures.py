@@ -15,7 +15,7 @@ from kaccess.report.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
 
-from kaccess import load_robot, pipeline
+from kaccess import load_robot, views
 from kaccess.report.figures import draw_poses
 from kaccess.report.render import render_poses
 
@@ -39,4 +39,4 @@ def bittle() -> None:
 if __name__ == "__main__":
     bittle()
     for study in sys.argv[1:]:
-        shutil.copy(pipeline.picture(Path(study)), DOCS / "overview.png")
+        shutil.copy(views.picture(Path(study)), DOCS / "overview.png")

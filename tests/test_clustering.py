@@ -61,7 +61,7 @@ def test_rivals_give_starts_too(finished, method, name):
     path = pipeline.cluster(finished, config)
     assert path.name == f"{name}.npz"
     assert len(InitialStates.load(path)) == 4
-    assert method in pipeline.compare(finished)
+    assert method in views.compare(finished)
 
 
 def test_a_bootstrap_tells_how_sure_the_choice_is(finished):

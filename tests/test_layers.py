@@ -15,8 +15,10 @@ LAYERS = [
     {"access"},
     {"envs"},
     {"evaluate"},
+    {"learning"},
     {"report"},
     {"pipeline"},
+    {"views"},
     {"console", "cli", "__main__"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

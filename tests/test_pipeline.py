@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kaccess
-from kaccess import AccessConfig, InputError, Study, estimate_times, pipeline
+from kaccess import AccessConfig, InputError, Study, estimate_times, pipeline, views
 from kaccess.config import SampleConfig, StillConfig
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.report.summary import verdict
@@ -203,7 +203,7 @@ def test_another_version_is_refused(tiny_study, monkeypatch):
     message = rf"versions.kaccess was '{kaccess.__version__}' and is now '9.9.9'"
     with pytest.raises(InputError, match=message):
         pipeline.access(tiny_study, AccessConfig())
-    pipeline.info(tiny_study)  # reading is fine
+    views.info(tiny_study)  # reading is fine
 
 
 def test_another_mujoco_is_refused(tiny_study, monkeypatch):
@@ -243,7 +243,7 @@ def test_a_standing_pose_that_does_not_stand_is_reported(tmp_path):
     pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=6))
     study = pipeline.access(tmp_path / "study", AccessConfig())
     assert np.isinf(study.to_standing).all()
-    message = verdict(pipeline.info(tmp_path / "study"))
+    message = verdict(views.info(tmp_path / "study"))
     assert "does not stay in its standing pose" in message
 
 

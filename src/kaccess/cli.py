@@ -7,6 +7,7 @@ was finished is kept).
 import io
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -18,8 +19,11 @@ from kaccess.config import (
     AccessConfig,
     ClusterConfig,
     EngineName,
+    SacConfig,
     SampleConfig,
     StillConfig,
+    TaskName,
+    TrainConfig,
 )
 from kaccess.console import progress_bar, show_log
 from kaccess.errors import InputError
@@ -59,14 +63,14 @@ def run(
     """
     from dataclasses import replace
 
-    from kaccess import pipeline
+    from kaccess import views
 
     poses = replace(PRESETS[preset], seed=seed)
     sample(robot, study, poses, engine=engine, n_threads=n_threads)
     access(study, AccessConfig(), engine=engine, n_threads=n_threads)
     info(study)
     cluster(study, ClusterConfig(seed=seed))
-    print(f"Picture: {pipeline.picture(study)}")
+    print(f"Picture: {views.picture(study)}")
 
 
 def sample(
@@ -148,11 +152,11 @@ def cluster(study: StudyPath, config: OmitArgPrefixes[ClusterConfig]) -> None:
         study: Folder of the study.
         config: How poses are clustered.
     """
-    from kaccess import pipeline
+    from kaccess import pipeline, views
 
     with progress_bar("Clustering", "numbers of clusters") as progress:
         starts = pipeline.cluster(study, config, progress=progress)
-    print(f"\n{pipeline.compare(study)}\n\nInitial states: {starts}")
+    print(f"\n{views.compare(study)}\n\nInitial states: {starts}")
 
 
 def info(study: StudyPath, json: bool = False) -> None:
@@ -162,16 +166,126 @@ def info(study: StudyPath, json: bool = False) -> None:
         study: Folder of the study.
         json: Print JSON, for programs.
     """
-    from kaccess import pipeline
+    from kaccess import views
     from kaccess.report.text import as_json, as_text
 
-    summary = pipeline.info(study)
+    summary = views.info(study)
     if json:
         print(as_json(summary))
         return
     print(as_text(summary))
-    if table := pipeline.compare(study):
+    if table := views.compare(study):
         print(f"\n{table}")
+
+
+def train(
+    study: StudyPath,
+    config: OmitArgPrefixes[TrainConfig],
+    sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    n_threads: Threads = 0,
+) -> None:
+    """Learn a task from several kinds of starts. Re-run to resume.
+
+    Args:
+        study: Folder of the study.
+        config: What is learned, and from where.
+        sac: Settings of the learners.
+        device: Where they learn; auto takes a GPU if there is one.
+        n_threads: CPU threads of the physics; 0 takes them all.
+    """
+    from kaccess import pipeline
+
+    with progress_bar("Training", "steps of each learner") as bar:
+        out = pipeline.train(
+            study,
+            config,
+            sac,
+            device=device,
+            n_threads=n_threads,
+            progress=lambda done, total, figures: bar(done, total, _note(figures)),
+        )
+    print(f"Policies and curves: {out}")
+
+
+def evaluate(
+    study: StudyPath,
+    task: TaskName = "fall-recovery",
+    poses: int = 500,
+    n_threads: Threads = 0,
+) -> None:
+    """Test all policies of a study from poses that none of them has learned from.
+
+    Args:
+        study: Folder of the study.
+        task: What was learned.
+        poses: Number of poses.
+        n_threads: CPU threads; 0 takes them all.
+    """
+    from kaccess import pipeline
+    from kaccess.report.policies import format_evaluations
+
+    with progress_bar("Testing", "policies") as progress:
+        found = pipeline.evaluate(
+            study, task=task, n_poses=poses, n_threads=n_threads, progress=progress
+        )
+    print(format_evaluations(found))
+
+
+def play(
+    study: StudyPath,
+    run: str,
+    task: TaskName = "fall-recovery",
+    pose: int = 0,
+    video: Path = Path("play.mp4"),
+    viewer: bool = False,
+    seconds: float = 4.0,
+) -> None:
+    """Show a policy at work, from one of the poses to test on.
+
+    Args:
+        study: Folder of the study.
+        run: Name of the learner, such as ka/seed-0.
+        task: What it has learned.
+        pose: Number of the pose.
+        video: File to write (H.264).
+        viewer: Show it live in a window instead.
+        seconds: How long to watch [s].
+    """
+    from kaccess import views
+
+    file = None if viewer else video
+    outcome = views.play(study, run, task=task, pose=pose, video=file, seconds=seconds)
+    print(outcome if viewer else f"{outcome} Video: {video}")
+
+
+def export(
+    study: StudyPath, run: str, onnx: Path, task: TaskName = "fall-recovery"
+) -> None:
+    """Write a policy as ONNX, with joint order, scaling and rate beside it.
+
+    Args:
+        study: Folder of the study.
+        run: Name of the learner, such as ka/seed-0.
+        onnx: File to write.
+        task: What it has learned.
+    """
+    from kaccess import views
+
+    print(f"Policy: {views.export(study, run, onnx, task=task)}")
+
+
+def _note(figures: Mapping[str, float]) -> str:
+    """Return the figures of a run as a note behind a progress bar."""
+    known = {
+        "return": "reward {:.1f}",
+        "success": "success {:.0%}",
+        "steps_per_s": "{:,.0f} steps/s in all",
+    }
+    parts = [
+        text.format(figures[name]) for name, text in known.items() if name in figures
+    ]
+    return "".join(f", {part}" for part in parts)
 
 
 def compare_engines(
@@ -192,10 +306,10 @@ def compare_engines(
         n_threads: CPU threads; 0 takes them all.
         device: Where warp computes: cuda:1, cpu, ...; by default on the first GPU.
     """
-    from kaccess import pipeline
+    from kaccess import views
 
     with progress_bar("Comparing", "simulations") as progress:
-        table = pipeline.compare_engines(
+        table = views.compare_engines(
             study,
             engines,
             n_pairs=pairs,
@@ -225,12 +339,16 @@ def main(argv: list[str] | None = None) -> None:
                 "sample": sample,
                 "access": access,
                 "cluster": cluster,
+                "train": train,
+                "evaluate": evaluate,
+                "play": play,
+                "export": export,
                 "info": info,
                 "compare-engines": compare_engines,
             },
             prog="kaccess",
             description="Find good starting states for teaching a legged robot to "
-            "move. Stages in order: sample, access, cluster; `run` does them all.",
+            "move. Stages in order: sample, access, cluster, train, evaluate.",
             args=argv,
         )
     except InputError as error:

@@ -15,6 +15,8 @@ __all__ = [
     "SacConfig",
     "SampleConfig",
     "StillConfig",
+    "TaskName",
+    "TrainConfig",
 ]
 
 FLOOR = 1e-8  # accessibility of what was not reached: the paper, section III-B
@@ -22,6 +24,7 @@ _LARGEST = 1e6  # seconds, metres, radians: beyond this something is mistyped
 
 Draw = Literal["move", "teleport"]
 EngineName = Literal["mujoco", "warp", "bullet"]
+TaskName = Literal["fall-recovery", "backflip", "stand"]
 Method = Literal[
     "kaccess",
     "kmeans",
@@ -146,6 +149,37 @@ class ClusterConfig:
             raise InputError(
                 "`n_bootstrap` must not be negative, and goes with the choice of k, "
                 f"not with a given `k`, got {self.n_bootstrap}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """What is learned, from which starts, and for how long."""
+
+    task: TaskName = "fall-recovery"
+    """What to learn."""
+    starts: tuple[str, ...] = ("ka", "rnd")
+    """Where episodes start, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or mixtures
+    such as ka+rnd:0.2."""
+    seeds: int = 3
+    """Learners for each kind of starts."""
+    episodes: int = 1600
+    """Episodes of each learner; the paper's."""
+    test_every: int = 50
+    """Episodes between two tests for the learning curve."""
+    test_poses: int = 100
+    """Poses to test on, none of which is learned from."""
+
+    def __post_init__(self) -> None:
+        _check_counts(
+            seeds=self.seeds,
+            episodes=self.episodes,
+            test_every=self.test_every,
+            test_poses=self.test_poses,
+        )
+        if not self.starts or len(set(self.starts)) < len(self.starts):
+            raise InputError(
+                f"`starts` must be one or more, each once, got {' '.join(self.starts)}."
             )
 
 

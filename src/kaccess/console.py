@@ -5,16 +5,21 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kaccess.types import Progress
-
-__all__ = ["progress_bar", "show_log"]
+__all__ = ["Show", "progress_bar", "show_log"]
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+
+class Show(Protocol):
+    """Shows how far work is, with a note if there is one."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Show that so much is done."""
 
 
 def show_log() -> None:
@@ -33,7 +38,7 @@ class _CurrentStderr(logging.Handler):
 
 
 @contextmanager
-def progress_bar(label: str, unit: str) -> "Iterator[Progress]":
+def progress_bar(label: str, unit: str) -> "Iterator[Show]":
     """Yield a callback that shows how far work is, its rate and the time left.
 
     Args:
@@ -51,7 +56,7 @@ def progress_bar(label: str, unit: str) -> "Iterator[Progress]":
 
 
 @contextmanager
-def _rich_bar(console: "Console", label: str, unit: str) -> "Iterator[Progress]":
+def _rich_bar(console: "Console", label: str, unit: str) -> "Iterator[Show]":
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -71,10 +76,10 @@ def _rich_bar(console: "Console", label: str, unit: str) -> "Iterator[Progress]"
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(label, total=None, rate="")
 
-        def update(done: int, total: int) -> None:
+        def update(done: int, total: int, note: str = "") -> None:
             rate = meter.rate(done)
             text = f"{rate:,.0f}/s" if rate else ""
-            bar.update(task, completed=done, total=total, rate=text)
+            bar.update(task, completed=done, total=total, rate=text + note)
 
         yield update
 
@@ -86,7 +91,7 @@ class _PlainLines:
         self._label, self._unit, self._meter = label, unit, _Meter()
         self._last = -_SECONDS_BETWEEN_LINES
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, note: str = "") -> None:
         now = time.monotonic()
         rate = self._meter.rate(done)
         if done < total and now - self._last < _SECONDS_BETWEEN_LINES:
@@ -96,6 +101,7 @@ class _PlainLines:
         if rate:
             left = _duration((total - done) / rate)
             line += f", {rate:,.0f}/s" + (f", {left} left" if done < total else "")
+        line += note
         print(line, file=sys.stderr, flush=True)
 
 

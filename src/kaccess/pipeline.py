@@ -1,16 +1,16 @@
 """The whole flow, one function per arrow.
 
     robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
+          --train--> policies --evaluate--> success on poses never learned from
 
 Each stage reads a study (a folder) and adds to it; running it again goes on where it
 stopped, and does nothing where there is nothing left to do.
 """
 
-import logging
 import platform
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import mujoco
 import numpy as np
@@ -28,32 +28,35 @@ from kaccess.config import (
     ClusterConfig,
     EngineName,
     Method,
+    SacConfig,
     SampleConfig,
     StillConfig,
+    TaskName,
+    TrainConfig,
 )
-from kaccess.engines import Engine, make_engine
+from kaccess.engines import make_engine
 from kaccess.errors import InputError
-from kaccess.files import whole_file
 from kaccess.poses import Poses, draw_poses, settle_keyframes
-from kaccess.report.summary import Summary, summarize
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import LYING_POSE, NINE_POSES, InitialStates
 from kaccess.study import Settings, Study
 from kaccess.types import Array, IntArray, Progress
 
+if TYPE_CHECKING:
+    from kaccess.learning import Evaluation
+    from kaccess.train import TrainProgress
+
 __all__ = [
     "access",
     "cluster",
-    "compare",
-    "compare_engines",
-    "info",
+    "evaluate",
+    "finished_times",
     "load_poses",
-    "picture",
     "sample",
+    "test_poses",
+    "train",
     "write_starts",
 ]
-
-logger = logging.getLogger(__name__)
 
 STARTS_NAME: dict[Method, str] = {
     "kaccess": "ka",
@@ -64,6 +67,9 @@ STARTS_NAME: dict[Method, str] = {
     "infomap": "infomap",
     "spectral": "spectral",
 }
+
+
+_STREAM = {"curve": 1, "final": 2}  # of the study's seed; training has 0
 
 
 def sample(
@@ -192,7 +198,7 @@ def cluster(
 
     study = Study(path)
     poses = load_poses(study)
-    access = accessibility(_finished_times(study))
+    access = accessibility(finished_times(study))
     fit = fit_method(
         access, config, gravity=poses.gravity, joints=poses.joints, progress=progress
     )
@@ -230,105 +236,119 @@ def write_starts(study: Study, poses: Poses) -> None:
             starts.save(folder / f"{name}.npz")
 
 
-def compare_engines(
+def train(
     path: Path,
-    engines: Sequence[EngineName],
+    config: TrainConfig,
+    sac: SacConfig | None = None,
     *,
-    n_pairs: int = 2000,
-    seed: int = 0,
+    device: str = "auto",
     n_threads: int = 0,
-    device: str | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """Estimate the same pairs of a study's poses on several engines.
+    progress: "TrainProgress | None" = None,
+) -> Path:
+    """Learn a task from several kinds of starts, several seeds each, all at once.
 
     Args:
-        path: Folder of the study; the comparison is written to its `engines.json`.
-        engines: Names of the engines.
-        n_pairs: About how many pairs.
-        seed: Seed of the choice of poses.
-        n_threads: CPU threads; 0 takes them all.
-        device: Where the engine `warp` computes; by default on the first GPU.
-        progress: Called with (simulations done, simulations to do).
+        path: Folder of the study.
+        config: Task, starts, seeds and episodes.
+        sac: Settings of the learners.
+        device: Where they learn: `cpu`, `cuda`, or `auto`, a GPU if there is one.
+        n_threads: CPU threads of the physics; 0 takes them all.
+        progress: Called with (steps done, steps to do, figures such as `return`).
 
     Returns:
-        The comparison as text.
+        The folder of the runs, `train/<task>`: each in `<starts>/seed-<number>`.
     """
-    from kaccess.access.agreement import compare_engines
-    from kaccess.report.engines import format_engines
+    from kaccess.envs.robot_env import RobotVectorEnv
+    from kaccess.envs.task import make_task
+    from kaccess.learning import curve_test, learners, policy_metadata, require_new
+    from kaccess.train import train as train_population
 
-    if len(set(engines)) < 2:
-        raise InputError(f"`engines` must be two or more, got {' '.join(engines)}.")
     study = Study(path)
-    poses = load_poses(study)
-    still = StillConfig(**study.settings["still"])
-    simulators: dict[str, Engine] = {
-        name: make_engine(
-            name,
-            poses.robot,
-            still,
-            n_threads=n_threads,
-            device=device if name == "warp" else None,
-        )
-        for name in dict.fromkeys(engines)
-    }
-    comparison = compare_engines(
-        poses,
-        simulators,
-        AccessConfig(),
-        n_pairs=n_pairs,
-        seed=seed,
+    poses, sac = load_poses(study), sac or SacConfig()
+    task = make_task(config.task)
+    runs = learners(study, config, task)
+    out, name = path / "train" / config.task, _population_name(config)
+    require_new(out, [run.name for run in runs], checkpoint=name)
+    test = test_poses(study, "curve", config.test_poses, n_threads=n_threads)
+    starts = [run.starts for run in runs for _ in range(sac.envs_per_learner)]
+    env = RobotVectorEnv(
+        len(starts), task, robot=poses.robot, starts=starts, n_threads=n_threads
+    )
+    train_population(
+        env,
+        sac,
+        names=[run.name for run in runs],
+        seeds=[run.seed for run in runs],
+        n_steps=config.episodes * task.episode_steps,
+        out=out,
+        device=device,
+        meta=policy_metadata(task, poses.robot),
+        evaluate=curve_test(task, test, n_learners=len(runs), n_threads=n_threads),
+        evaluate_every=config.test_every * task.episode_steps,
+        checkpoint=name,
         progress=progress,
     )
-    study.write_json("engines.json", asdict(comparison))
-    return format_engines(comparison)
+    return out
 
 
-def info(path: Path) -> Summary:
-    """Return what is in a study, in figures."""
+def evaluate(
+    path: Path,
+    *,
+    task: TaskName = "fall-recovery",
+    n_poses: int = 500,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> "list[Evaluation]":
+    """Test all policies of a study from poses that none of them has learned from.
+
+    Args:
+        path: Folder of the study; the outcome is written to `evaluation/<task>.json`.
+        task: What was learned.
+        n_poses: Number of poses.
+        n_threads: CPU threads; 0 takes them all.
+        progress: Called with (policies tested, policies to test).
+    """
+    from kaccess.envs.task import make_task
+    from kaccess.evaluate import Tester
+    from kaccess.learning import evaluate_policy, find_policies, pose_groups
+
     study = Study(path)
-    return summarize(
-        study.settings,
-        contacts=study.pose_array("contacts"),
-        parts=study.parts,
-        times=study.times,
-        outcomes=study.outcomes,
-        to_standing=study.to_standing,
-    )
+    robot, made = load_poses(study).robot, make_task(task)
+    policies = find_policies(path / "train" / task, made, robot)
+    test = test_poses(study, "final", n_poses, n_threads=n_threads)
+    tester = Tester(made, robot, test.qpos, n_threads=n_threads)
+    groups = pose_groups(study, test, n_threads=n_threads)
+    found = []
+    for done, (name, policy) in enumerate(policies.items()):
+        if progress:
+            progress(done, len(policies))
+        found.append(evaluate_policy(name, tester.score(policy.act), groups))
+    if progress:
+        progress(len(policies), len(policies))
+    study.write_json(f"evaluation/{task}.json", {"n_poses": n_poses, "policies": found})
+    return found
 
 
-def picture(path: Path) -> Path:
-    """Draw the poses and times of a study into its `overview.png`."""
-    from kaccess.report.figures import overview, representatives
-    from kaccess.report.render import render_poses
+def test_poses(
+    study: Study, kind: Literal["curve", "final"], n: int, *, n_threads: int = 0
+) -> Poses:
+    """Return poses to test on; no other kind has any of them, nor has training.
 
-    study = Study(path)
-    poses = load_poses(study)
-    try:
-        images = render_poses(poses.robot, poses.qpos[representatives(poses)])
-    except InputError as error:
-        logger.warning("%s The picture goes without the robot.", error)
-        images = None
-    with whole_file(path / "overview.png") as draft:
-        overview(poses, study.times, images).savefig(draft, dpi=120)
-    return path / "overview.png"
-
-
-def compare(path: Path) -> str:
-    """Return a table of the clusterings in a study; empty if there are none."""
-    study = Study(path)
-    found = study.read_jsons("clusters")
-    if not found:
-        return ""
-    from kaccess.cluster.comparison import Labelling, format_comparison
-    from kaccess.cluster.comparison import compare as compare_clusterings
-
-    clusterings = {
-        name: Labelling(np.array(content["labels"]), np.array(content["centroids"]))
-        for name, content in found.items()
-    }
-    access = accessibility(_finished_times(study))
-    return format_comparison(compare_clusterings(access, clusterings))
+    They are drawn as the study's own but from another random stream, and stored in
+    `tests/<kind>.npz`. Fewer of them are the first of more.
+    """
+    robot, path = load_poses(study).robot, study.path / "tests" / f"{kind}.npz"
+    stored = InitialStates.load(path) if path.exists() else None
+    if stored is None or len(stored) < n:
+        settings = study.settings["sample"] | {"n": n, "mirror": False}
+        config = SampleConfig(**{k: v for k, v in settings.items() if k != "engine"})
+        still = StillConfig(**study.settings["still"])
+        engine = make_engine("mujoco", robot, still, n_threads=n_threads)
+        drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
+        stored = _select(drawn, np.arange(n))
+        stored.save(path)
+    qpos = stored.qpos[:n]
+    return Poses(robot, qpos, robot.contacts(qpos)[0])
 
 
 def load_poses(study: Study) -> Poses:
@@ -343,7 +363,8 @@ def load_poses(study: Study) -> Poses:
     )
 
 
-def _finished_times(study: Study) -> Array:
+def finished_times(study: Study) -> Array:
+    """Return the transition times of a study, (n, n), all of which must be there."""
     times = study.times
     missing = int(np.isnan(times).sum())
     if missing:
@@ -375,6 +396,12 @@ def _machine() -> Settings:
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
+
+
+def _population_name(config: TrainConfig) -> str:
+    """Name the checkpoint of learners that are trained together."""
+    starts = "_".join(config.starts).replace(":", "-")
+    return f"checkpoint_{starts}_{config.seeds}"
 
 
 def _overlap(rows: range, wanted: range | None) -> bool:

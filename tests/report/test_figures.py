@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kaccess import InputError, pipeline
+from kaccess import InputError, views
 from kaccess.report.render import render_poses
 
 
@@ -35,5 +35,5 @@ def test_a_study_has_a_picture_with_or_without_opengl(tiny_study, works, monkeyp
         return np.zeros((len(qpos), 30, 40, 3), np.uint8)
 
     monkeypatch.setattr("kaccess.report.render.render_poses", can if works else cannot)
-    path = pipeline.picture(tiny_study)
+    path = views.picture(tiny_study)
     assert path.read_bytes().startswith(b"\x89PNG")

@@ -66,6 +66,11 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         self.observation_space = _observation_space(self._episodes)
         self.action_space = _action_space(self.robot)
 
+    @property
+    def episodes(self) -> Episodes:
+        """The robot behind the environment, for what `step` does not tell."""
+        return self._episodes
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:

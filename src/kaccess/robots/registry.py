@@ -27,9 +27,12 @@ class RobotSpec:
     """Height of the base at the start of a drop [m]."""
     joint_range: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Ranges of joints that differ from the file's, in the file's unit of angles."""
+    firmware_joints: Mapping[int, str] = field(default_factory=dict)
+    """Joints by the index that the robot's firmware knows them by."""
 
 
 _BITTLE = Path(__file__).parent / "bittle" / "bittle.xml"
+_LEGS = ("lf", "rf", "rr", "lr")
 _DROP_HEIGHT = 0.35  # [m], the paper, section III-A
 
 # Joint angles at which a leg meets the body, jogged on a real Bittle, in OpenCat
@@ -42,11 +45,21 @@ _MEASURED_RANGE = {
     "r_knee": (-45.0, 125.0),
 }
 
+# The leg joints of Bittle have the indices 8 to 15 in OpenCat (PetoiCamp/OpenCat).
+_OPENCAT = dict(
+    enumerate(
+        (f"{leg}_{joint}" for joint in ("shoulder", "knee") for leg in _LEGS), start=8
+    )
+)
+
 ROBOTS: Mapping[str, RobotSpec] = {
-    "bittle": RobotSpec(mjcf=_BITTLE, drop_height=_DROP_HEIGHT),
+    "bittle": RobotSpec(
+        mjcf=_BITTLE, drop_height=_DROP_HEIGHT, firmware_joints=_OPENCAT
+    ),
     "bittle-real": RobotSpec(
         mjcf=_BITTLE,
         drop_height=_DROP_HEIGHT,
+        firmware_joints=_OPENCAT,
         joint_range={
             f"{side}{joint}": limits
             for side in "lr"

@@ -61,6 +61,7 @@ def train(
     meta: Mapping[str, Any] | None = None,
     evaluate: Evaluate | None = None,
     evaluate_every: int = 15_000,
+    checkpoint: str = "checkpoint",
     checkpoint_every: float = 600.0,
     progress: TrainProgress | None = None,
     tensorboard: bool = True,
@@ -79,6 +80,7 @@ def train(
             files shall say: robot, task and the like, as JSON can hold it.
         evaluate: Called every so often; its figures go to `evaluation.csv`.
         evaluate_every: Steps of a learner between two evaluations.
+        checkpoint: Name of the checkpoint's file in `out`, without its ending.
         checkpoint_every: Time between two checkpoints [s].
         progress: Called a few times a second.
         tensorboard: Whether to write for TensorBoard, if it is installed.
@@ -90,7 +92,8 @@ def train(
     """
     _check(config, names, seeds, n_steps)
     envs = Envs(env, len(names) * config.envs_per_learner)
-    store = _Store(out, _settings(envs, config, names, seeds, meta or {}))
+    settings = _settings(envs, config, names, seeds, meta or {})
+    store = _Store(out, f"{checkpoint}.safetensors", settings)
     earlier = store.read()
     done = int(earlier.progress["step"]) if earlier else 0
     run = Run(
@@ -112,22 +115,24 @@ def train(
         run.population.learners, names, low=envs.low, high=envs.high, metadata=meta
     )
     clock = _Clock(run, checkpoint_every)
+    tested: dict[str, float] = {}
     try:
         with deferred_interrupt() as interrupted:
             while True:
                 if evaluate and run.step // evaluate_every > run.n_evaluations:
-                    _evaluate(evaluate, run, policies, journal, evaluate_every)
+                    tested = _evaluate(evaluate, run, policies, journal, evaluate_every)
                 over = run.step >= n_steps or not run.alive.any()
                 if progress and (over or clock.report_is_due()):
-                    progress(min(run.step, n_steps), n_steps, clock.figures())
+                    figures = clock.figures() | tested
+                    progress(min(run.step, n_steps), n_steps, figures)
                 if interrupted():
                     raise KeyboardInterrupt
                 if over:
                     break
                 if clock.checkpoint_is_due():
                     store.save(run, policies)
-                for learner, figures in run.advance():
-                    journal.note("episodes", learner, run.step, figures)
+                for learner, episode in run.advance():
+                    journal.note("episodes", learner, run.step, episode)
     finally:
         if run.between_steps:
             store.save(run, policies)
@@ -137,12 +142,15 @@ def train(
 
 def _evaluate(
     evaluate: Evaluate, run: Run, policies: Policies, journal: Journal, every: int
-) -> None:
+) -> dict[str, float]:
+    """Note the figures of a test, and return their means over the learners."""
     figures = evaluate(policies, run.step)
     for p in np.flatnonzero(run.alive):
         row = {name: float(values[p]) for name, values in figures.items()}
         journal.note("evaluation", int(p), run.step, row)
     run.n_evaluations = run.step // every
+    alive = run.alive
+    return {name: float(values[alive].mean()) for name, values in figures.items()}
 
 
 def _check(
@@ -182,9 +190,8 @@ def _settings(
 class _Store:
     """The folder of a run."""
 
-    def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
-        self._out, self._settings = out, settings
-        self._path = out / "checkpoint.safetensors"
+    def __init__(self, out: Path, name: str, settings: Mapping[str, Any]) -> None:
+        self._out, self._path, self._settings = out, out / name, settings
 
     def read(self) -> Checkpoint | None:
         """Return the checkpoint, if there is one; it must be of the same run."""

@@ -54,7 +54,7 @@ class Population:
         shape: Sizes of the population.
         config: Settings.
         seeds: Of each learner; one with the same seed does the same in any company.
-        device: `cpu`, or a GPU such as `cuda`.
+        device: `cpu`, a GPU such as `cuda`, or `auto`.
         capacity: Transitions to remember; by default as many as the settings say.
 
     Attributes:
@@ -249,7 +249,12 @@ class _Letter:
 
 
 def find_device(name: str) -> torch.device:
-    """Return a device of torch; raise `InputError` if it is not there."""
+    """Return a device of torch; raise `InputError` if it is not there.
+
+    `auto` is a GPU if there is one.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
     except RuntimeError as error:

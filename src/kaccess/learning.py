@@ -1,0 +1,274 @@
+"""What training and testing on a study need beside learners and environments."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kaccess.access import accessibility, estimate_pairs
+from kaccess.config import AccessConfig, StillConfig, TrainConfig
+from kaccess.engines import make_engine
+from kaccess.envs.task import Task
+from kaccess.errors import InputError
+from kaccess.evaluate import Group, Scores, Summary, Tester, by_group, summarize
+from kaccess.poses import Poses
+from kaccess.robots import ROBOTS, Robot
+from kaccess.starts import InitialStates, parse_mixture
+from kaccess.study import Study
+from kaccess.train import Evaluate, Policies, Policy
+from kaccess.types import Array, IntArray
+
+__all__ = [
+    "Evaluation",
+    "Learner",
+    "curve_test",
+    "evaluate_policy",
+    "find_policies",
+    "find_starts",
+    "learners",
+    "load_policy",
+    "policy_metadata",
+    "pose_groups",
+    "require_new",
+]
+
+# The command that makes a file of starts, by its name.
+_MADE_BY = {
+    "ka": "",
+    "km": " --method kmeans",
+    "wkm": " --method weighted-kmeans",
+    "kmedoids": " --method kmedoids",
+    "louvain": " --method louvain",
+    "infomap": " --method infomap",
+    "spectral": " --method spectral",
+    "rnd": "",
+    "9-pose": "",
+    "1-pose": "",
+}
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One learner of a population.
+
+    Args:
+        name: Its folder, such as `ka/seed-0`.
+        starts: Where its episodes start.
+        seed: Of its networks, actions and starts.
+    """
+
+    name: str
+    starts: InitialStates
+    seed: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came of one policy.
+
+    Args:
+        name: Of its learner.
+        summary: Figures over all poses.
+        groups: Success by what the poses have in common: `cluster`, `contact`.
+    """
+
+    name: str
+    summary: Summary
+    groups: Mapping[str, Sequence[Group]]
+
+
+def learners(study: Study, config: TrainConfig, task: Task) -> list[Learner]:
+    """Return the learners of a run: each kind of starts with each seed."""
+    return [
+        Learner(f"{text.replace(':', '-')}/seed-{seed}", starts, seed)
+        for text in config.starts
+        for starts in [find_starts(study, text, task)]
+        for seed in range(config.seeds)
+    ]
+
+
+def find_starts(study: Study, text: str, task: Task) -> InitialStates:
+    """Return the starts that a text such as `ka` or `ka+rnd:0.2` names.
+
+    Those that the task does not start from are left out.
+    """
+    parts = {
+        _load_starts(study, name, task): share
+        for name, share in parse_mixture(text).items()
+    }
+    return InitialStates.mixed(parts)
+
+
+def _load_starts(study: Study, name: str, task: Task) -> InitialStates:
+    path = study.path / "starts" / f"{name}.npz"
+    if not path.exists():
+        if name not in _MADE_BY:
+            raise InputError(
+                f"Unknown starts {name!r}: none of {', '.join(_MADE_BY)}, nor a file "
+                f"{path}."
+            )
+        raise InputError(
+            f"{study.path} has no starts {name!r} yet. Run `kaccess cluster "
+            f"{study.path}{_MADE_BY[name]}` first."
+        )
+    starts = InitialStates.load(path)
+    if starts.model != study.settings["model"]:
+        raise InputError(
+            f"{path} belongs to another robot than the study, or to another version "
+            f"of it. Make it anew with `kaccess cluster {study.path}`."
+        )
+    return _qualified(starts, name, task)
+
+
+def _qualified(starts: InitialStates, name: str, task: Task) -> InitialStates:
+    fits = task.qualifies(starts.qpos)
+    if not fits.any():
+        raise InputError(
+            f"None of the {len(starts)} starts {name!r} is one that {task.name!r} "
+            "starts from. Choose others."
+        )
+    weights = starts.weights[fits] / starts.weights[fits].sum()
+    names = tuple(np.array(starts.names)[fits]) if starts.names else ()
+    return InitialStates(starts.qpos[fits], weights, names, starts.model)
+
+
+def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
+    """Raise `InputError` if a learner was trained there in other company."""
+    if (out / f"{checkpoint}.safetensors").exists():
+        return
+    known = [name for name in names if (out / name / "policy.safetensors").exists()]
+    if known:
+        raise InputError(
+            f"{out / known[0]} was trained before, with other learners. Ask for the "
+            "same starts and seeds to go on, for others to add to them, or delete it."
+        )
+
+
+def policy_metadata(task: Task, robot: Robot) -> dict[str, Any]:
+    """Return what a policy's file says of its use.
+
+    An action of -1 and of 1 are the ends of a joint's range; targets are mixed with the
+    last ones by `low_pass`.
+    """
+    spec = ROBOTS.get(robot.name)
+    return {
+        "task": task.name,
+        "robot": robot.name,
+        "model": robot.fingerprint,
+        "control_rate_hz": task.control_rate,
+        "low_pass": task.low_pass,
+        "joints": list(robot.joint_names),
+        "joint_range_rad": robot.joint_range.tolist(),
+        "standing_rad": robot.joints(robot.standing[None])[0].tolist(),
+        "firmware_joints": {
+            str(index): name
+            for index, name in (spec.firmware_joints if spec else {}).items()
+        },
+    }
+
+
+def curve_test(
+    task: Task, poses: Poses, *, n_learners: int, n_threads: int
+) -> Evaluate:
+    """Return a test of all learners from the same poses, for their curves."""
+    qpos = np.tile(poses.qpos, (n_learners, 1))
+    tester = Tester(task, poses.robot, qpos, n_threads=n_threads)
+
+    def test(policies: Policies, step: int) -> dict[str, Array]:
+        def act(obs: Array) -> Array:
+            actions = policies.act_all(obs.reshape(n_learners, len(poses), -1))
+            return actions.reshape(len(qpos), -1)
+
+        scores = tester.score(act)
+        figures = {
+            "reward": scores.reward,
+            "success": scores.success.astype(np.float64),
+            "success_loose": scores.success_loose.astype(np.float64),
+        }
+        means = {
+            name: values.reshape(n_learners, -1).mean(axis=1)
+            for name, values in figures.items()
+        }
+        spread = scores.reward.reshape(n_learners, -1).std(axis=1)
+        return means | {"reward_sd": spread}
+
+    return test
+
+
+def find_policies(out: Path, task: Task, robot: Robot) -> dict[str, Policy]:
+    """Return the policies that were trained for a task, by name.
+
+    Raises:
+        InputError: If there are none, or one is of another robot or task.
+    """
+    paths = sorted(out.glob("*/seed-*/policy.safetensors"))
+    if not paths:
+        study = out.parent.parent
+        raise InputError(
+            f"{study} has no policies for {task.name!r} yet. Run `kaccess train "
+            f"{study} --task {task.name}` first."
+        )
+    return {
+        str(path.parent.relative_to(out)): load_policy(path, task, robot)
+        for path in paths
+    }
+
+
+def load_policy(path: Path, task: Task, robot: Robot) -> Policy:
+    """Read a policy, which must be of that task and robot."""
+    policy = Policy.load(path)
+    expected = {"task": task.name, "model": robot.fingerprint}
+    for what, value in expected.items():
+        if policy.metadata.get(what) != value:
+            raise InputError(
+                f"{path} was trained with another {what} than that of this study. "
+                "Train it anew."
+            )
+    return policy
+
+
+def evaluate_policy(
+    name: str, scores: Scores, groups: Mapping[str, np.ndarray]
+) -> Evaluation:
+    """Return what came of a policy, in all and by groups of poses."""
+    return Evaluation(
+        name,
+        summarize(scores),
+        {what: by_group(scores.success, names) for what, names in groups.items()},
+    )
+
+
+def pose_groups(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.ndarray]:
+    """Return what test poses have in common: parts on the ground, and cluster.
+
+    The cluster of a pose is that of the centroid from which it is reached soonest, if
+    the study has been clustered by K-Access.
+    """
+    parts = np.array(poses.robot.parts)
+    contact = [" + ".join(parts[touches]) for touches in poses.contacts]
+    groups = {"contact": np.array(contact)}
+    clusters = study.read_jsons("clusters")
+    if "kaccess" in clusters:
+        centroids = np.array(clusters["kaccess"]["centroids"])
+        homes = _nearest_centroids(study, centroids, poses, n_threads=n_threads)
+        names = [f"{home}" if home >= 0 else "none" for home in homes]
+        groups["cluster"] = np.array(names)
+    return groups
+
+
+def _nearest_centroids(
+    study: Study, centroids: IntArray, poses: Poses, *, n_threads: int
+) -> IntArray:
+    """Return the cluster of each pose; -1 if no centroid reaches it in one move."""
+    qpos = np.concatenate([study.pose_array("qpos")[centroids], poses.qpos])
+    both = Poses(poses.robot, qpos, np.empty((len(qpos), 0), bool))
+    k, n = len(centroids), len(poses)
+    still = StillConfig(**study.settings["still"])
+    engine = make_engine("mujoco", poses.robot, still, n_threads=n_threads)
+    source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
+    found = estimate_pairs(both, source, goal, AccessConfig(), engine=engine)
+    access = accessibility(found.times.reshape(k, n))
+    reached = np.isfinite(found.times.reshape(k, n)).any(axis=0)
+    return np.where(reached, access.argmax(axis=0), -1)
