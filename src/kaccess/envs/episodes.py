@@ -37,6 +37,7 @@ class Episodes:
             n_threads=n_threads,
         )
         self.low, self.high = task.observation_range(robot).T.astype(np.float32)
+        self._term_names = [f"reward_{name}" for name in task.terms]
         self._everyone = np.arange(n)
         self._steps = np.zeros(n, np.int64)
         self._memory = np.zeros((n, len(task.memory)))
@@ -72,10 +73,9 @@ class Episodes:
 
     def info(self) -> dict[str, np.ndarray]:
         """Return every reward term, what is remembered, and success, (n,) each."""
-        info: dict[str, np.ndarray] = {
-            f"reward_{name}": term
-            for name, term in zip(self.task.terms, self._terms.T.copy(), strict=True)
-        }
+        info: dict[str, np.ndarray] = dict(
+            zip(self._term_names, self._terms.T.copy(), strict=True)
+        )
         info.update(zip(self.task.memory, self._memory.T.copy(), strict=True))
         info["success"], info["success_loose"] = self.task.success(self._memory)
         info["diverged"] = self._diverged.copy()
