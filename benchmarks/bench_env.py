@@ -95,7 +95,8 @@ def main(config: Config) -> None:
     for run in best.values():
         print(
             f"{run['robots']:6.0f}  {run['threads']:7.0f}  {run['steps_per_s']:13.0f}  "
-            f"{run['physics_ms']:12.3f}  {run['rest_ms']:9.3f}  {run['rest_share']:10.1%}"
+            f"{run['physics_ms']:12.3f}  {run['rest_ms']:9.3f}  "
+            f"{run['rest_share']:10.1%}"
         )
     if config.out:
         record = {

@@ -42,7 +42,6 @@ class Episodes:
         self._steps = np.zeros(n, np.int64)
         self._memory = np.zeros((n, len(task.memory)))
         self._terms = np.zeros((n, len(task.terms)))
-        self._reward = np.zeros(n)
         self._diverged = np.zeros(n, bool)
 
     def begin(self, qpos: Array, rows: IntArray | None = None) -> None:
@@ -57,12 +56,12 @@ class Episodes:
 
         An episode whose simulation breaks down ends too, with no reward for that step.
         """
-        self._diverged = self.robots.step(actions)
+        diverged = self._diverged = self.robots.step(actions)
         self.task.judge(self.robots.readings, self._everyone, self._memory, self._terms)
-        _add_up(self._terms, self._diverged, self._reward)
-        self._steps += 1
-        ended = (self._steps >= self.task.episode_steps) | self._diverged
-        return self._reward.copy(), ended
+        reward, ended = np.zeros(len(diverged)), np.zeros(len(diverged), bool)
+        limit = self.task.episode_steps
+        _add_up(self._terms, diverged, self._steps, limit, reward, ended)
+        return reward, ended
 
     def observe(self) -> NDArray[np.float32]:
         """Return what the robots see, (n, d)."""
@@ -103,10 +102,21 @@ class Episodes:
 
 
 @compiled
-def _add_up(terms: Array, diverged: BoolArray, reward: Array) -> None:
-    """Write the sum of each robot's terms; none count where the simulation broke."""
+def _add_up(
+    terms: Array,
+    diverged: BoolArray,
+    steps: IntArray,
+    limit: int,
+    reward: Array,
+    ended: BoolArray,
+) -> None:
+    """Count a step; write the sum of each robot's terms and whether it is at the end.
+
+    None of the terms count where the simulation broke down.
+    """
     for i in range(len(reward)):
-        reward[i] = 0.0
+        steps[i] += 1
+        ended[i] = steps[i] >= limit or diverged[i]
         for j in range(terms.shape[1]):
             if diverged[i]:
                 terms[i, j] = 0.0
