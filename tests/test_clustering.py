@@ -12,6 +12,7 @@ from kaccess import (
     InputError,
     Study,
     pipeline,
+    views,
 )
 from kaccess.cli import main
 from kaccess.cluster import assess

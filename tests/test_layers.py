@@ -25,7 +25,7 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Third-party packages that only one part may know.
 ONLY_IN = {
     "torch": {"train"},
-    "gymnasium": {"envs"},
+    "gymnasium": {"envs", "train"},
     "matplotlib": {"report"},
     "tyro": {"cli"},
 }

@@ -1,9 +1,11 @@
 import mujoco
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from kaccess import InputError
 from kaccess.envs import RobotsBatch
+from kaccess.envs.readings import _rotation_vector
 from tests.envs.plain import LEGS, PlainRobot
 
 
@@ -95,14 +97,18 @@ def test_a_turn_is_the_rotation_since_the_last_step(bittle):
     np.testing.assert_allclose(turn, rate * 0.04, atol=0.1)
 
 
-def test_a_turn_goes_the_short_way_round(bittle):
-    batch = RobotsBatch(bittle, 1, n_threads=1)
-    batch.reset(bittle.standing[None])
-    state = batch.get_state()
-    state[:, 4:8] = [[-1.0, 0.0, 0.0, 0.0]]  # time, place; the same attitude
-    batch.set_state(state)
-    batch.step(np.zeros((1, 8)))
-    assert np.abs(batch.readings.turn).max() < 0.5
+def test_a_turn_goes_the_short_way_round():
+    """Against SciPy; a quaternion and its negative are the same attitude."""
+    before, after = np.random.default_rng(0).normal(size=(2, 50, 4))
+    before /= np.linalg.norm(before, axis=1, keepdims=True)
+    after /= np.linalg.norm(after, axis=1, keepdims=True)
+    one, other = (Rotation.from_quat(q, scalar_first=True) for q in (before, after))
+    turn = np.empty(3)
+    for row, expected in enumerate((one.inv() * other).as_rotvec()):
+        _rotation_vector(before[row], after[row], turn)
+        np.testing.assert_allclose(turn, expected, atol=1e-9)
+    _rotation_vector(before[0], -before[0], turn)
+    np.testing.assert_allclose(turn, 0.0, atol=1e-9)
 
 
 def test_actions_reach_over_the_range_of_each_joint(robot):

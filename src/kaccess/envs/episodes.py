@@ -37,11 +37,11 @@ class Episodes:
             n_threads=n_threads,
         )
         self.low, self.high = task.observation_range(robot).T.astype(np.float32)
+        self._term_names = [f"reward_{name}" for name in task.terms]
         self._everyone = np.arange(n)
         self._steps = np.zeros(n, np.int64)
         self._memory = np.zeros((n, len(task.memory)))
         self._terms = np.zeros((n, len(task.terms)))
-        self._reward = np.zeros(n)
         self._diverged = np.zeros(n, bool)
 
     def begin(self, qpos: Array, rows: IntArray | None = None) -> None:
@@ -56,12 +56,12 @@ class Episodes:
 
         An episode whose simulation breaks down ends too, with no reward for that step.
         """
-        self._diverged = self.robots.step(actions)
+        diverged = self._diverged = self.robots.step(actions)
         self.task.judge(self.robots.readings, self._everyone, self._memory, self._terms)
-        _add_up(self._terms, self._diverged, self._reward)
-        self._steps += 1
-        ended = (self._steps >= self.task.episode_steps) | self._diverged
-        return self._reward.copy(), ended
+        reward, ended = np.zeros(len(diverged)), np.zeros(len(diverged), bool)
+        limit = self.task.episode_steps
+        _add_up(self._terms, diverged, self._steps, limit, reward, ended)
+        return reward, ended
 
     def observe(self) -> NDArray[np.float32]:
         """Return what the robots see, (n, d)."""
@@ -72,10 +72,9 @@ class Episodes:
 
     def info(self) -> dict[str, np.ndarray]:
         """Return every reward term, what is remembered, and success, (n,) each."""
-        info: dict[str, np.ndarray] = {
-            f"reward_{name}": term
-            for name, term in zip(self.task.terms, self._terms.T.copy(), strict=True)
-        }
+        info: dict[str, np.ndarray] = dict(
+            zip(self._term_names, self._terms.T.copy(), strict=True)
+        )
         info.update(zip(self.task.memory, self._memory.T.copy(), strict=True))
         info["success"], info["success_loose"] = self.task.success(self._memory)
         info["diverged"] = self._diverged.copy()
@@ -103,10 +102,21 @@ class Episodes:
 
 
 @compiled
-def _add_up(terms: Array, diverged: BoolArray, reward: Array) -> None:
-    """Write the sum of each robot's terms; none count where the simulation broke."""
+def _add_up(
+    terms: Array,
+    diverged: BoolArray,
+    steps: IntArray,
+    limit: int,
+    reward: Array,
+    ended: BoolArray,
+) -> None:
+    """Count a step; write the sum of each robot's terms and whether it is at the end.
+
+    None of the terms count where the simulation broke down.
+    """
     for i in range(len(reward)):
-        reward[i] = 0.0
+        steps[i] += 1
+        ended[i] = steps[i] >= limit or diverged[i]
         for j in range(terms.shape[1]):
             if diverged[i]:
                 terms[i, j] = 0.0

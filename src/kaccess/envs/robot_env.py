@@ -298,7 +298,7 @@ def _only(info: dict[str, np.ndarray], who: BoolArray) -> dict[str, np.ndarray]:
 
 def _masks(info: dict[str, np.ndarray], who: BoolArray) -> dict[str, np.ndarray]:
     """Return Gymnasium's masks: `_name` says which sub-environments have `name`."""
-    return {f"_{name}": who for name in info}
+    return dict.fromkeys(["_" + name for name in info], who)
 
 
 def _observation_space(episodes: Episodes) -> gymnasium.Space[Observation]:

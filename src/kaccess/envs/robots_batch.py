@@ -126,9 +126,12 @@ class RobotsBatch:
         """
         rows = self._everyone if rows is None else rows
         actions = np.asarray(actions, np.float64)
-        self._check_actions(actions, len(rows))
+        self._check_shape(actions, len(rows))
         before = self._qpos[:, 3:7].copy()
-        _aim(self._ctrl, rows, actions, self._middle, self._half, self._low_pass)
+        if not _aim(
+            self._ctrl, rows, actions, self._middle, self._half, self._low_pass
+        ):
+            raise InputError("`actions` must be finite, got NaN or infinity.")
         with silent_warnings():
             self._batch.step(
                 None if rows is self._everyone else rows,
@@ -136,10 +139,9 @@ class RobotsBatch:
                 stage=mujoco.mjtStage.mjSTAGE_VEL,
             )
         self._read(rows, before)
-        warnings = self._batch.warning[:, :, 1]
-        if not warnings.any():
-            return np.zeros(len(rows), bool)
-        return np.asarray(warnings[rows].any(axis=1))
+        diverged = np.zeros(len(rows), bool)
+        _find_warned(self._batch.warning, rows, diverged)
+        return diverged
 
     def get_state(self) -> Array:
         """Return all that the future depends on, (n, n_state), warm start included."""
@@ -201,14 +203,12 @@ class RobotsBatch:
                 f"Raise its base, qpos[2], by as much."
             )
 
-    def _check_actions(self, actions: Array, m: int) -> None:
+    def _check_shape(self, actions: Array, m: int) -> None:
         if actions.shape != (m, self.robot.model.nu):
             raise InputError(
                 f"`actions` must have shape ({m}, {self.robot.model.nu}), one target "
                 f"for each joint of each robot, got {actions.shape}."
             )
-        if not np.isfinite(actions).all():
-            raise InputError("`actions` must be finite, got NaN or infinity.")
 
 
 @compiled
@@ -219,13 +219,30 @@ def _aim(
     middle: Array,
     half: Array,
     low_pass: float,
-) -> None:
-    """Command targets: -1 and 1 are the ends of a joint's range, smoothed."""
+) -> bool:
+    """Command targets: -1 and 1 are the ends of a joint's range, smoothed.
+
+    Returns:
+        Whether all actions are finite; else nothing is commanded.
+    """
+    for k in range(len(rows)):
+        for j in range(len(middle)):
+            if not np.isfinite(actions[k, j]):
+                return False
     for k in range(len(rows)):
         for j in range(len(middle)):
             action = min(max(actions[k, j], -1.0), 1.0)
             new = middle[j] + half[j] * action
             ctrl[rows[k], j] = low_pass * ctrl[rows[k], j] + (1.0 - low_pass) * new
+    return True
+
+
+@compiled
+def _find_warned(warning: IntArray, rows: IntArray, out: BoolArray) -> None:
+    """Write for which robots MuJoCo has counted warnings since their reset."""
+    for k in range(len(rows)):
+        for kind in range(warning.shape[1]):
+            out[k] |= warning[rows[k], kind, 1] > 0
 
 
 def _n_substeps(robot: Robot, control_rate: float) -> int:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -37,17 +36,17 @@ def write_video(
             "`pip install 'kaccess[video]'`."
         ) from error
     with whole_file(path) as draft:
-        first = _frame(env)
-        size = (first.shape[1], first.shape[0])
+        env.reset(options={"qpos": qpos})
+        height, width, _ = _frame(env).shape
+        size = (width, height)
         writer = write_frames(
             str(draft), size, fps=env.metadata["render_fps"], quality=8
         )
         writer.send(None)  # it is a coroutine
-        info: dict[str, Any] = {}
-        for info in _steps(env, act, qpos, n_steps):
+        for _ in _steps(env, act, qpos, n_steps):
             writer.send(np.ascontiguousarray(_frame(env)))
         writer.close()
-    return _outcome(info, env)
+    return _outcome(env)
 
 
 def show(env: RobotEnv, act: Act, qpos: Array, *, n_steps: int) -> str:
@@ -61,25 +60,22 @@ def show(env: RobotEnv, act: Act, qpos: Array, *, n_steps: int) -> str:
         raise InputError(
             f"No window can be opened here ({error}). Write a video with --video."
         ) from error
-    info: dict[str, Any] = {}
     with window:
-        for info in _steps(env, act, qpos, n_steps):
+        for _ in _steps(env, act, qpos, n_steps):
             robots.data(0, data)
             window.sync()
             time.sleep(1.0 / env.task.control_rate)
             if not window.is_running():
                 break
-    return _outcome(info, env)
+    return _outcome(env)
 
 
-def _steps(
-    env: RobotEnv, act: Act, qpos: Array, n_steps: int
-) -> Iterator[dict[str, Any]]:
-    """Yield what Gymnasium calls the info of each step."""
+def _steps(env: RobotEnv, act: Act, qpos: Array, n_steps: int) -> Iterator[int]:
+    """Let a policy act, and yield the number of each step."""
     seen, _ = env.reset(options={"qpos": qpos})
-    for _ in range(n_steps):
-        seen, _, _, _, info = env.step(act(seen[None])[0])
-        yield info
+    for step in range(n_steps):
+        seen, _, _, _, _ = env.step(act(seen[None])[0])
+        yield step
 
 
 def _frame(env: RobotEnv) -> np.ndarray:
@@ -88,6 +84,6 @@ def _frame(env: RobotEnv) -> np.ndarray:
     return frame
 
 
-def _outcome(info: dict[str, Any], env: RobotEnv) -> str:
-    how = "succeeded" if info.get("success") else "has not succeeded"
-    return f"At the end it {how} in {env.task.name}."
+def _outcome(env: RobotEnv) -> str:
+    how = "has" if env.episodes.info()["success"][0] else "has not"
+    return f"At the end it {how} succeeded in {env.task.name}."
