@@ -93,7 +93,7 @@ def test_learner_alone_is_the_one_in_company(tmp_path):
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-@pytest.mark.parametrize("steps", [(5,), (12,), (13, 14, 33), (59,)])
+@pytest.mark.parametrize("steps", [(5, 7), (12,), (13, 14, 33), (59,)])
 def test_interrupted_run_is_the_run_never_interrupted(tmp_path, mode, steps):
     """Also in the warm-up, at its end, and after the replay went round (40 steps)."""
     run(tmp_path / "whole", env=PointMasses(3, mode=mode))
@@ -147,7 +147,7 @@ def test_killed_run_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
     assert stored.progress["step"] == 29
     assert len(rows(tmp_path / "parts" / NAMES[0] / "episodes.csv")) == 45 // 7
     path = tmp_path / "parts" / NAMES[0] / "episodes.csv"
-    path.write_text(path.read_text() + "45,6,-0.1")  # a row cut short
+    path.write_text(path.read_text() + "2")  # a row cut short
 
     run(tmp_path / "parts")
     assert_same(arrays(tmp_path / "whole"), arrays(tmp_path / "parts"))

@@ -96,6 +96,19 @@ def test_bounds_of_the_spread_stop_its_gradient():
     assert slope[0, 1, 1] != 0
 
 
+def test_first_parameters_are_spread_as_in_torch():
+    layout = networks.Layout((400, 300, 3), n_extra=1)
+    row = layout.initial(np.random.default_rng(0))
+    layers = layout.layers(torch.as_tensor(row)[None])
+    for (weight, bias), fan in zip(layers, (400, 300), strict=True):
+        linear = torch.nn.Linear(fan, 1000)
+        assert weight.abs().max() <= linear.weight.abs().max() * 1.01
+        assert weight.std() == pytest.approx(linear.weight.std().item(), rel=0.1)
+        assert bias.abs().max() <= fan**-0.5
+        assert bias.abs().max() > 0.2 * fan**-0.5
+    assert not row[layout.extra :].any()
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_learner_with_bad_numbers_stands_still_and_the_others_do_not_notice(bad):
     learners, twin = (sac.new_learners(SHAPE, [1, 2, 3]) for _ in range(2))

@@ -22,6 +22,7 @@ from kaccess.train.checkpoint import Checkpoint, load_checkpoint, save_checkpoin
 from kaccess.train.interrupt import deferred_interrupt
 from kaccess.train.journal import Journal
 from kaccess.train.policy import Policies
+from kaccess.train.population import fitting_threads
 from kaccess.train.run import Run
 from kaccess.train.vector import Envs
 from kaccess.types import Array
@@ -117,7 +118,7 @@ def train(
     clock = _Clock(run, checkpoint_every)
     tested: dict[str, float] = {}
     try:
-        with deferred_interrupt() as interrupted:
+        with fitting_threads(run.population), deferred_interrupt() as interrupted:
             while True:
                 if evaluate and run.step // evaluate_every > run.n_evaluations:
                     tested = _evaluate(evaluate, run, policies, journal, evaluate_every)

@@ -11,7 +11,8 @@ update knows nothing yet of their outcome. On a CPU the calls run one after the 
 and are the same algorithm. On a GPU `update` and `exchange` are CUDA graphs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,9 @@ from kaccess.train.sac import METRICS, Shape, new_learners, update_
 from kaccess.train.streams import Blocks, Stream
 from kaccess.types import Array, BoolArray
 
-__all__ = ["Experience", "Population", "find_device"]
+__all__ = ["Experience", "Population", "find_device", "fitting_threads"]
+
+_WORTH_THREADS = 3e6  # products in a layer of all learners; measured on two cores
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class Population:
         )
         self._answer = _Letter(self.device, actions=(n, a), alive=(p,))
         self._letter.whole("places").fill_(self.replay.rubbish)
+        self._letter.whole("sizes").fill_(1)
+        self._letter.send()
         self._sizes = torch.ones(p, 1, dtype=torch.int64, device=self.device)
         self._exchange = self._program(self._exchange_on_device)
         self._update = self._program(self._update_on_device)
@@ -143,7 +148,7 @@ class Population:
         self._letter.part("halted")[learner] = 1.0
 
     def broken_part(self, learner: int) -> str:
-        """Return what of a learner is not finite, after an update left it alone."""
+        """Return what of a learner is not finite, if it is not alive any more."""
         for name in ("actor", "critics", "targets"):
             if not bool(self.learners.tensors()[name][learner].isfinite().all()):
                 return (
@@ -193,6 +198,8 @@ class Population:
         action = squash(forward(self.learners.actor_layers, obs)[-1], noise).action
         uniform = torch.erf(noise * 0.5**0.5)  # 2 Phi(x) - 1
         action = torch.where(inbox["random"] != 0, uniform, action)
+        able = action.sum((1, 2)).isfinite()[:, None]
+        self.learners.alive.logical_and_(able)
         action = torch.where(self.learners.alive[..., None], action, 0.0)
         self._answer.there["actions"].copy_(action.view(-1, shape.act_dim))
         self._answer.there["alive"].copy_(self.learners.alive[:, 0])
@@ -267,6 +274,23 @@ def find_device(name: str) -> torch.device:
             "install a torch that is built for CUDA."
         )
     return device
+
+
+@contextmanager
+def fitting_threads(population: Population) -> Iterator[None]:
+    """Let torch use one CPU thread while a population is too small for more.
+
+    Threads that wait for one another cost more than they bring there, and far more
+    where other programs run; no number depends on it.
+    """
+    config, before = population.config, torch.get_num_threads()
+    layer = config.batch_size * max(config.hidden) ** 2
+    if population.shape.n_learners * layer < _WORTH_THREADS:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _fill(rows: Array, experience: Experience) -> None:

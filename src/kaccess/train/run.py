@@ -81,7 +81,7 @@ class Run:
         self._returns, self._lengths = np.zeros(n), np.zeros(n, dtype=np.int64)
         obs = self.envs.reset(self._env_seeds())
         self._stop_all(self._broken(obs), "observation")
-        self._obs = self._clean(obs)
+        self._obs = obs
         random = self.step < self.config.warmup_steps
         self._actions = self.population.exchange(self._obs, random=random)
 
@@ -94,7 +94,7 @@ class Run:
         self.step += self._each
         self._look_at(outcome)
         experience = self._experience(outcome)
-        self._obs = self._clean(outcome.obs)
+        self._obs = outcome.obs
         self._actions = self.population.exchange(
             self._obs, experience, random=self.step < self.config.warmup_steps
         )
@@ -132,8 +132,6 @@ class Run:
         self.step = int(progress["step"])
         self.n_evaluations = int(progress["n_evaluations"])
         self.stopped = dict(progress["stopped"])
-        for name in self.stopped:
-            self.population.halt(self.names.index(name))
         for name in _STATE:
             setattr(self, f"_{name}", state[name].copy())
         self.envs.reset(self._env_seeds())
@@ -177,12 +175,9 @@ class Run:
             self._stop_all(self._broken(values), what)
 
     def _look_at_learners(self) -> None:
-        """Stop the learners that an update left alone, or that cannot act."""
+        """Stop the learners that cannot learn, or act."""
         for p in np.flatnonzero(self.alive & ~self.population.alive).tolist():
             self._stop(p, self.population.broken_part(p))
-        if not np.isfinite(self._actions).all():
-            self._stop_all(self._broken(self._actions), "action")
-            self._actions = self._clean(self._actions)
 
     def _broken(self, values: Array) -> BoolArray:
         """Return which learners have any value, (n, ...), that is not finite."""
@@ -201,10 +196,6 @@ class Run:
         logger.error("%s The others go on.", message)
         self.stopped[name] = message
         self.population.halt(learner)
-
-    def _clean(self, values: Array) -> Array:
-        """Return values with zeros for what is not finite; their owners are out."""
-        return values if self.alive.all() else np.where(np.isfinite(values), values, 0)
 
     def _finished(self, outcome: Outcome) -> list[Episode]:
         """Add up rewards and return the episodes that ended."""

@@ -1,0 +1,196 @@
+"""Time the learners against Stable-Baselines3's SAC, side by side in one run.
+
+python benchmarks/bench_train.py --out benchmarks/results/train.json
+"""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import torch
+import tyro
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+
+from kaccess.config import SacConfig
+from kaccess.train.population import fitting_threads
+from kaccess.train.run import Run
+from kaccess.train.vector import Envs
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is measured."""
+
+    env: str = "Pendulum-v1"
+    """Environment of Gymnasium; its own vector version is used where it has one."""
+    env_options: str = "{}"
+    """What the environment is made with, as JSON."""
+    learners: tuple[int, ...] = (1, 2, 6, 18)
+    """Sizes of the population."""
+    sizes: tuple[int, ...] = (128, 256)
+    """Units of both hidden layers, and transitions of a batch."""
+    envs_per_learner: int = 1
+    """Environments of each learner."""
+    device: str = "cpu"
+    """Where our learners learn."""
+    seconds: float = 3.0
+    """Time of each measurement [s]."""
+    repeats: int = 2
+    """Measurements are taken in turns; the fastest of each kind counts."""
+    sb3: bool = True
+    """Whether to measure Stable-Baselines3, with one learner."""
+    out: Path | None = None
+    """JSON file to write."""
+    imports: tuple[str, ...] = field(default=())
+    """Modules to import first, such as those that register environments."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Figures of one measurement."""
+
+    updates_per_s: float
+    """Updates of all learners together, environments included."""
+    env_share: float
+    """Share of the time inside the environments."""
+
+
+WARM_UP = 300  # steps before the clock runs: memory, caches, CUDA graphs
+
+
+def make_env(config: Config, n_envs: int) -> "VectorEnv[Any, Any, Any]":
+    options = json.loads(config.env_options)
+    if gymnasium.spec(config.env).vector_entry_point:
+        return gymnasium.make_vec(config.env, num_envs=n_envs, **options)
+    makers = [lambda: gymnasium.make(config.env, **options)] * n_envs
+    return SyncVectorEnv(makers, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def measure(config: Config, n_learners: int, size: int) -> Result:
+    """Return the figures of a population of ours."""
+    n_envs = n_learners * config.envs_per_learner
+    envs = Envs(make_env(config, n_envs), n_envs)
+    inside = _timed(envs)
+    settings = SacConfig(
+        hidden=(size, size),
+        batch_size=size,
+        warmup_steps=WARM_UP // 2,
+        envs_per_learner=config.envs_per_learner,
+    )
+    run = Run(
+        envs,
+        settings,
+        names=[str(p) for p in range(n_learners)],
+        seeds=range(n_learners),
+        n_steps=1_000_000,
+        device=config.device,
+    )
+    run.start()
+    with fitting_threads(run.population):
+        while run.step < WARM_UP:
+            run.advance()
+        inside.clear()
+        rate = _rate(run.advance, config.seconds)
+    assert run.alive.all()
+    return Result(rate * n_learners, sum(inside) / config.seconds)
+
+
+def measure_sb3(config: Config, size: int) -> Result:
+    """Return the figures of one learner of Stable-Baselines3."""
+    from stable_baselines3 import SAC
+
+    began, n = 0.0, 0
+
+    def go_on(*_: object) -> bool:
+        nonlocal began, n
+        n += 1
+        if n == WARM_UP:
+            began = time.perf_counter()
+        return n < WARM_UP or time.perf_counter() - began < config.seconds
+
+    env = gymnasium.make(config.env, **json.loads(config.env_options))
+    inside = _timed(env)
+    learner = SAC(
+        "MlpPolicy",
+        env,
+        gamma=SacConfig().gamma,
+        batch_size=size,
+        learning_starts=WARM_UP // 2,
+        buffer_size=SacConfig().capacity,
+        policy_kwargs={"net_arch": [size, size]},
+        device="cpu",
+    )
+    learner.learn(10**9, callback=go_on)
+    seconds = time.perf_counter() - began
+    return Result((n - WARM_UP) / seconds, sum(inside[WARM_UP:]) / seconds)
+
+
+def _timed(env: Any) -> list[float]:  # noqa: ANN401
+    """Let an environment note the time of each step."""
+    times: list[float] = []
+    step = env.step
+
+    def timed(actions: Any) -> Any:  # noqa: ANN401
+        began = time.perf_counter()
+        result = step(actions)
+        times.append(time.perf_counter() - began)
+        return result
+
+    env.step = timed
+    return times
+
+
+def _rate(function: Callable[[], object], seconds: float) -> float:
+    """Return how often per second a function can be called."""
+    n, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        function()
+        n += 1
+    return n / (time.perf_counter() - began)
+
+
+def main(config: Config) -> None:
+    for module in config.imports:
+        __import__(module)
+    best: dict[tuple[int, str], Result] = {}
+    for _ in range(config.repeats):
+        for size in config.sizes:
+            runs = {f"{p}": measure(config, p, size) for p in config.learners}
+            if config.sb3:
+                runs["SB3, 1"] = measure_sb3(config, size)
+            for who, run in runs.items():
+                known = best.setdefault((size, who), run)
+                if run.updates_per_s > known.updates_per_s:
+                    best[size, who] = run
+
+    print(f"{config.env}, {config.device}: learner-updates/s, environments included")
+    print("   size  learners  updates/s  x SB3  in env")
+    for (size, who), run in best.items():
+        sb3 = best.get((size, "SB3, 1"))
+        times = f"{run.updates_per_s / sb3.updates_per_s:5.1f}" if sb3 else "    -"
+        print(
+            f"2 x {size:3d}  {who:>8}  {run.updates_per_s:9.0f}  {times}  "
+            f"{run.env_share:6.1%}"
+        )
+    if config.out:
+        record = {
+            "config": asdict(config),
+            "machine": f"{platform.platform()}, {os.cpu_count()} CPUs",
+            "torch": f"{torch.__version__}, {torch.get_num_threads()} threads",
+            "runs": [
+                {"size": size, "learners": who, **asdict(run)}
+                for (size, who), run in best.items()
+            ],
+        }
+        config.out.parent.mkdir(parents=True, exist_ok=True)
+        config.out.write_text(json.dumps(record, indent=2, default=str) + "\n")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
