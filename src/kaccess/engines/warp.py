@@ -237,11 +237,11 @@ class _Buffers:
 
     @classmethod
     def of(cls, model: mujoco.MjModel) -> "_Buffers":
-        """Return room for many geoms in contact, and every joint at its limit."""
+        """Return room for a contact for each geom, and every joint at its limit."""
         pyramid = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
         dim = int(model.geom_condim.max())
         rows = 2 * (dim - 1) if pyramid and dim > 1 else dim
-        n_contacts = max(16, 3 * model.ngeom // 4)
+        n_contacts = max(16, model.ngeom)
         n_joints = int(model.jnt_limited.sum() + (model.dof_frictionloss > 0).sum())
         return cls(n_contacts, n_joints + 6 * model.neq + rows * n_contacts)
 

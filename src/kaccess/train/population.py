@@ -273,6 +273,8 @@ def find_device(name: str) -> torch.device:
             f"`device` is {name!r}, but torch finds no NVIDIA GPU here. Use `cpu`, or "
             "install a torch that is built for CUDA."
         )
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
     return device
 
 
