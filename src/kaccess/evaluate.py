@@ -20,7 +20,7 @@ __all__ = [
     "Group",
     "Scores",
     "Summary",
-    "Tester",
+    "PoseTest",
     "by_group",
     "summarize",
 ]
@@ -99,7 +99,7 @@ class Group:
     success: Interval
 
 
-class Tester:
+class PoseTest:
     """Lets policies act from the same poses.
 
     Args:

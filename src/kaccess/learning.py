@@ -12,7 +12,7 @@ from kaccess.config import AccessConfig, StillConfig, TrainConfig
 from kaccess.engines import make_engine
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
-from kaccess.evaluate import Group, Scores, Summary, Tester, by_group, summarize
+from kaccess.evaluate import Group, PoseTest, Scores, Summary, by_group, summarize
 from kaccess.poses import Poses
 from kaccess.robots import ROBOTS, Robot
 from kaccess.starts import InitialStates, parse_mixture
@@ -174,7 +174,7 @@ def curve_test(
 ) -> Evaluate:
     """Return a test of all learners from the same poses, for their curves."""
     qpos = np.tile(poses.qpos, (n_learners, 1))
-    tester = Tester(task, poses.robot, qpos, n_threads=n_threads)
+    tester = PoseTest(task, poses.robot, qpos, n_threads=n_threads)
 
     def test(policies: Policies, step: int) -> dict[str, Array]:
         def act(obs: Array) -> Array:

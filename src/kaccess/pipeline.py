@@ -309,14 +309,14 @@ def evaluate(
         progress: Called with (policies tested, policies to test).
     """
     from kaccess.envs.task import make_task
-    from kaccess.evaluate import Tester
+    from kaccess.evaluate import PoseTest
     from kaccess.learning import evaluate_policy, find_policies, pose_groups
 
     study = Study(path)
     robot, made = load_poses(study).robot, make_task(task)
     policies = find_policies(path / "train" / task, made, robot)
     test = test_poses(study, "final", n_poses, n_threads=n_threads)
-    tester = Tester(made, robot, test.qpos, n_threads=n_threads)
+    tester = PoseTest(made, robot, test.qpos, n_threads=n_threads)
     groups = pose_groups(study, test, n_threads=n_threads)
     found = []
     for done, (name, policy) in enumerate(policies.items()):

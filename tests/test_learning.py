@@ -1,0 +1,221 @@
+"""Training and testing on a study: files, resumption, refusals."""
+
+import csv
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from kaccess import AccessConfig, InitialStates, Study, pipeline, views
+from kaccess.cli import main
+from kaccess.config import ClusterConfig, SacConfig, SampleConfig, TrainConfig
+from kaccess.envs.backflip import Backflip
+from kaccess.envs.fall_recovery import FallRecovery
+from kaccess.learning import find_starts, pose_groups
+from kaccess.train import Policy
+
+from .conftest import TINY
+
+CONFIG = TrainConfig(
+    starts=("ka", "ka+rnd:0.5"), seeds=2, episodes=1, test_every=1, test_poses=4
+)
+SAC = SacConfig(hidden=(8, 8), batch_size=8, warmup_steps=100)
+
+
+@pytest.fixture(scope="module")
+def clustered(tmp_path_factory):
+    path = tmp_path_factory.mktemp("learning") / "study"
+    pipeline.sample(str(TINY), path, SampleConfig(n=12))
+    pipeline.access(path, AccessConfig())
+    pipeline.cluster(path, ClusterConfig(k=4))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(clustered):
+    pipeline.train(clustered, CONFIG, SAC, device="cpu")
+    return clustered
+
+
+@pytest.fixture
+def study(clustered, tmp_path):
+    """A copy, to be changed."""
+    return shutil.copytree(clustered, tmp_path / "study")
+
+
+NAMES = ["ka+rnd-0.5/seed-0", "ka+rnd-0.5/seed-1", "ka/seed-0", "ka/seed-1"]
+
+
+def test_every_learner_leaves_curves_and_a_policy(trained):
+    out = trained / "train" / "fall-recovery"
+    for name in NAMES:
+        episodes = list(csv.DictReader((out / name / "episodes.csv").open()))
+        assert [row["length"] for row in episodes] == ["300"]
+        tests = list(csv.DictReader((out / name / "evaluation.csv").open()))
+        assert [row["step"] for row in tests] == ["300"]
+        assert 0 <= float(tests[0]["success"]) <= float(tests[0]["success_loose"]) <= 1
+        policy = Policy.load(out / name / "policy.safetensors")
+        assert policy.metadata["task"] == "fall-recovery"
+        assert policy.metadata["joints"] == ["left", "right"]
+        assert policy.metadata["control_rate_hz"] == 25.0
+        assert policy.metadata["learner"] == name
+
+
+def test_training_goes_on_where_it_stopped(study):
+    config = replace(CONFIG, starts=("ka", "rnd"), seeds=1, episodes=2)
+    other = shutil.copytree(study, study.parent / "other")
+    for path in (study, other):
+        if path == other:
+            pipeline.train(path, replace(config, episodes=1), SAC, device="cpu")
+        pipeline.train(path, config, SAC, device="cpu")
+    for name in ("ka/seed-0", "rnd/seed-0"):
+        for file in ("episodes.csv", "evaluation.csv", "policy.safetensors"):
+            one, two = (
+                path / "train" / "fall-recovery" / name / file
+                for path in (study, other)
+            )
+            assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_learner_does_not_depend_on_its_company(trained, study):
+    config = replace(CONFIG, starts=("ka", "1-pose"))
+    shutil.rmtree(study / "train", ignore_errors=True)
+    rnd = InitialStates.load(study / "starts" / "rnd.npz")
+    rnd.save(study / "starts" / "1-pose.npz")
+    pipeline.train(study, config, SAC, device="cpu")
+    for path in ("ka/seed-0/episodes.csv", "ka/seed-1/episodes.csv"):
+        here, there = (
+            each / "train" / "fall-recovery" / path for each in (study, trained)
+        )
+        assert here.read_text() == there.read_text()
+
+
+def test_policies_are_tested_from_poses_never_learned_from(trained):
+    found = pipeline.evaluate(trained, n_poses=10)
+    assert [each.name for each in found] == NAMES
+    for each in found:
+        assert each.summary.n == 10
+        assert sum(group.n for group in each.groups["cluster"]) == 10
+        assert sum(group.n for group in each.groups["contact"]) == 10
+    stored = json.loads((trained / "evaluation" / "fall-recovery.json").read_text())
+    assert stored["n_poses"] == 10
+    assert stored["policies"][0]["name"] == NAMES[0]
+
+
+def test_poses_to_test_on_are_apart_and_stay_the_same(study):
+    known = Study(study).pose_array("qpos")
+    final = pipeline.test_poses(Study(study), "final", 8).qpos
+    curve = pipeline.test_poses(Study(study), "curve", 8).qpos
+    for one, other in ((known, final), (known, curve), (final, curve)):
+        assert np.abs(one[:, None] - other[None]).max(axis=2).min() > 1e-6
+    more = pipeline.test_poses(Study(study), "final", 12).qpos
+    np.testing.assert_array_equal(more[:8], final)
+    np.testing.assert_array_equal(
+        pipeline.test_poses(Study(study), "final", 8).qpos, final
+    )
+
+
+def test_a_centroid_belongs_to_its_own_cluster(clustered):
+    study = Study(clustered)
+    poses = pipeline.load_poses(study)
+    centroids = study.read_jsons("clusters")["kaccess"]["centroids"]
+    some = replace(
+        poses, qpos=poses.qpos[centroids], contacts=poses.contacts[centroids]
+    )
+    homes = pose_groups(study, some, n_threads=1)["cluster"]
+    assert homes.tolist() == ["0", "1", "2", "3"]
+
+
+def test_starts_that_a_task_does_not_start_from_are_left_out(clustered):
+    study = Study(clustered)
+    all_of_them = find_starts(study, "rnd", FallRecovery())
+    some = find_starts(study, "rnd", Backflip())
+    assert len(all_of_them) == 12 and 0 < len(some) < 12
+    assert some.weights.sum() == pytest.approx(1.0)
+    assert Backflip().qualifies(some.qpos).all()
+
+
+def refusal(capsys, *args):
+    with pytest.raises(SystemExit) as exit_info:
+        main([str(arg) for arg in args])
+    assert exit_info.value.code == 2
+    return capsys.readouterr().err.strip().splitlines()[-1]
+
+
+def test_missing_starts_name_the_command_that_makes_them(study, tmp_path, capsys):
+    err = refusal(capsys, "train", study, "--starts", "ka", "km")
+    assert f"Run `kaccess cluster {study} --method kmeans` first" in err
+    pipeline.sample(str(TINY), tmp_path / "bare", SampleConfig(n=4))
+    err = refusal(capsys, "train", tmp_path / "bare")
+    assert f"Run `kaccess cluster {tmp_path / 'bare'}` first" in err
+    err = refusal(capsys, "train", study, "--starts", "kb")
+    assert "Unknown starts 'kb': none of ka, km" in err
+    assert not (study / "train").exists()
+
+
+def test_starts_of_another_model_are_refused(study, capsys):
+    starts = InitialStates.load(study / "starts" / "ka.npz")
+    replace(starts, model="0" * 64).save(study / "starts" / "ka.npz")
+    assert "belongs to another robot" in refusal(capsys, "train", study)
+
+
+def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
+    err = refusal(capsys, "train", trained, "--starts", "ka", "--device", "cpu")
+    assert "was trained before, with other learners" in err
+
+
+def test_a_gpu_that_is_not_there_is_refused(study, capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    err = refusal(capsys, "train", study, "--starts", "rnd", "--device", "cuda")
+    assert "torch finds no NVIDIA GPU" in err
+
+
+def test_nothing_to_test_names_the_command_that_is_missing(study, capsys):
+    err = refusal(capsys, "evaluate", study)
+    assert f"Run `kaccess train {study} --task fall-recovery` first" in err
+
+
+def test_a_policy_of_another_task_is_refused(trained, tmp_path, capsys):
+    study = shutil.copytree(trained, tmp_path / "study")
+    shutil.copytree(study / "train" / "fall-recovery", study / "train" / "stand")
+    err = refusal(capsys, "evaluate", study, "--task", "stand")
+    assert "was trained with another task" in err
+
+
+def test_an_unknown_run_lists_those_there_are(trained, capsys):
+    err = refusal(capsys, "export", trained, "--run", "kb/seed-0", "--onnx", "a.onnx")
+    assert "no policy 'kb/seed-0'" in err and "ka/seed-1" in err
+
+
+def test_an_exported_policy_says_how_to_use_it(trained, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    path = views.export(trained, "ka/seed-0", tmp_path / "policy.onnx")
+    said = {item.key: item.value for item in onnx.load(path).metadata_props}
+    assert json.loads(said["joints"]) == ["left", "right"]
+    assert float(said["control_rate_hz"]) == 25.0
+    assert np.shape(json.loads(said["joint_range_rad"])) == (2, 2)
+
+
+def test_bittles_policies_know_its_firmware(bittle):
+    from kaccess.learning import policy_metadata
+
+    known = policy_metadata(FallRecovery(), bittle)["firmware_joints"]
+    assert list(known) == [str(index) for index in range(8, 16)]
+    assert known["8"] == "lf_shoulder" and known["14"] == "rr_knee"
+    assert set(known.values()) == set(bittle.joint_names)
+
+
+def test_a_video_can_be_had(trained, tmp_path, capsys):
+    pytest.importorskip("imageio_ffmpeg")
+    video = tmp_path / "play.mp4"
+    args = ["play", trained, "--run", "ka/seed-0", "--seconds", "0.2"]
+    try:
+        main([*map(str, args), "--video", str(video)])
+    except SystemExit:
+        pytest.skip(f"nothing can be rendered: {capsys.readouterr().err}")
+    assert video.read_bytes()[4:8] == b"ftyp"  # an MP4 file
+    assert "succeeded in fall-recovery" in capsys.readouterr().out
