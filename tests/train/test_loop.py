@@ -3,6 +3,8 @@
 import csv
 import dataclasses
 import logging
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
@@ -14,7 +16,7 @@ from gymnasium.vector import AutoresetMode
 
 from kaccess import InputError
 from kaccess.config import SacConfig
-from kaccess.train import load_checkpoint, train
+from kaccess.train import Policy, load_checkpoint, load_policies, train
 
 from .point_mass import PointMasses
 
@@ -209,7 +211,7 @@ def test_nan_from_an_environment_stops_its_learner_only(tmp_path, caplog, what, 
     with caplog.at_level(logging.ERROR):
         env = spoil(PointMasses(3), at=at, what=what)
         trained = run(tmp_path / "ill", env=env)
-    message = f"ka/seed-1 stopped at step {at}: its {what} is not finite."
+    message = f"ka/seed-1 stopped at step {at}: NaN or infinity in its {what}."
     assert trained.stopped == {"ka/seed-1": message}
     assert message in caplog.text
     well, ill = arrays(tmp_path / "well"), arrays(tmp_path / "ill")
@@ -240,7 +242,7 @@ def test_nan_in_a_learner_stops_that_learner_only(tmp_path, tensor, what):
     save_checkpoint(path, stored)
     trained = run(tmp_path / "ill")
     assert trained.stopped == {
-        "ka/seed-1": f"ka/seed-1 stopped at step 31: its {what} is not finite."
+        "ka/seed-1": f"ka/seed-1 stopped at step 31: NaN or infinity in its {what}."
     }
     well, ill = arrays(tmp_path / "well"), arrays(tmp_path / "ill")
     for p in (0, 2):
@@ -371,6 +373,23 @@ def test_environment_without_state_goes_on_with_new_episodes(tmp_path, caplog):
     assert len(arrays(tmp_path)["replay/0"]) == 40
 
 
+def test_checkpoint_gives_all_policies(tmp_path):
+    trained = run(tmp_path, meta={"robot": "bittle"})
+    obs = np.random.default_rng(0).normal(size=(3, 8, 3))
+    policies = load_policies(tmp_path / "checkpoint.safetensors")
+    np.testing.assert_array_equal(policies.act_all(obs), trained.policies.act_all(obs))
+    assert policies.names == NAMES
+    stored = Policy.load(tmp_path / NAMES[2] / "policy.safetensors")
+    np.testing.assert_array_equal(policies[NAMES[2]].act(obs[2]), stored.act(obs[2]))
+    assert stored.metadata == {"learner": "rnd/seed-0", "robot": "bittle"}
+
+
+def test_missing_torch_is_explained():
+    code = "import sys; sys.modules['torch'] = None; import kaccess.train"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'kaccess[train]'" in done.stderr
+
+
 def test_tensorboard(tmp_path):
     pytest.importorskip("tensorboard")
     run(tmp_path, tensorboard=True, n_steps=20)
@@ -439,6 +458,14 @@ def bad_env(**spaces):
 )
 def test_environment_that_cannot_be_used_is_explained(tmp_path, env, text):
     with pytest.raises(InputError, match=text):
+        run(tmp_path, env=env)
+
+
+def test_environment_that_hides_the_last_states_is_explained(tmp_path):
+    env = PointMasses(3)
+    step = env.step
+    env.step = lambda actions: (*step(actions)[:4], {"other": 0})
+    with pytest.raises(InputError, match=r"must hold `final_obs`.* \['other'\]"):
         run(tmp_path, env=env)
 
 
