@@ -129,8 +129,8 @@ class Envs:
             return obs, np.array(new, dtype=np.float32)
         if "final_obs" not in info:
             raise InputError(
-                "`env` starts over in the same step, so its info must hold `final_obs`, "
-                f"where episodes ended; it holds {sorted(info)}."
+                "`env` starts over in the same step, so its info must hold "
+                f"`final_obs`, where episodes ended; it holds {sorted(info)}."
             )
         last = obs.copy()
         last[done] = np.stack([info["final_obs"][i] for i in np.flatnonzero(done)])
