@@ -18,7 +18,7 @@ import tyro
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from kaccess.config import SacConfig
-from kaccess.train.population import fitting_threads
+from kaccess.train.cpu import tuned_cpu
 from kaccess.train.run import Run
 from kaccess.train.vector import Envs
 
@@ -61,7 +61,7 @@ class Result:
     """Share of the time inside the environments."""
 
 
-WARM_UP = 300  # steps before the clock runs: memory, caches, CUDA graphs
+WARM_UP = 100  # steps before the clock runs: memory, caches, CUDA graphs
 
 
 def make_env(config: Config, n_envs: int) -> "VectorEnv[Any, Any, Any]":
@@ -92,7 +92,7 @@ def measure(config: Config, n_learners: int, size: int) -> Result:
         device=config.device,
     )
     run.start()
-    with fitting_threads(run.population):
+    with tuned_cpu(run.population):
         while run.step < WARM_UP:
             run.advance()
         inside.clear()

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kaccess.access import accessibility, estimate_times
     from kaccess.cluster import KAccess, accessibility_index, select_k
-    from kaccess.config import AccessConfig, ClusterConfig, SampleConfig, StillConfig
+    from kaccess.config import (
+        AccessConfig,
+        ClusterConfig,
+        SacConfig,
+        SampleConfig,
+        StillConfig,
+    )
     from kaccess.engines import make_engine
     from kaccess.errors import InputError
     from kaccess.poses import Poses, sample_poses
@@ -29,6 +35,7 @@ __all__ = [
     "KAccess",
     "Poses",
     "Robot",
+    "SacConfig",
     "SampleConfig",
     "StillConfig",
     "Study",
@@ -50,6 +57,7 @@ _HOME = {
     "InputError": "errors",
     "Poses": "poses",
     "Robot": "robots",
+    "SacConfig": "config",
     "SampleConfig": "config",
     "StillConfig": "config",
     "Study": "study",

@@ -1,4 +1,4 @@
-"""Small networks need one thread; several would wait for one another."""
+"""Small networks need one thread; progress is reported after every step."""
 
 import pytest
 
@@ -10,3 +10,8 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def _report_every_step(monkeypatch):
+    monkeypatch.setattr("kaccess.train.loop._SECONDS_BETWEEN_REPORTS", -1.0)

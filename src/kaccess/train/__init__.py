@@ -11,7 +11,7 @@ except ImportError as error:
 from kaccess.train.checkpoint import Checkpoint, load_checkpoint
 from kaccess.train.export import export_onnx
 from kaccess.train.loop import Evaluate, Trained, TrainProgress, train
-from kaccess.train.policy import Policies, Policy
+from kaccess.train.policy import Policies, Policy, load_policies
 from kaccess.train.population import Experience, Population
 from kaccess.train.sac import Shape
 
@@ -27,5 +27,6 @@ __all__ = [
     "Trained",
     "export_onnx",
     "load_checkpoint",
+    "load_policies",
     "train",
 ]

@@ -94,7 +94,10 @@ def forward(layers: Sequence[Layer], x: Tensor) -> list[Tensor]:
         x = torch.baddbmm(bias, x, weight).relu_()
         activations.append(x)
     weight, bias = layers[-1]
-    activations.append(torch.baddbmm(bias, x, weight))
+    if weight.shape[-1] == 1:  # batched products are slow at vectors
+        activations.append((x * weight.mT).sum(-1, keepdim=True).add_(bias))
+    else:
+        activations.append(torch.baddbmm(bias, x, weight))
     return activations
 
 
@@ -106,11 +109,10 @@ def backward(
     biases: list[Tensor] = []
     for depth in range(len(layers) - 1, -1, -1):
         below = activations[depth]
-        weights.insert(0, torch.bmm(below.mT, slope).flatten(1))
+        weights.insert(0, _by_weight(below, slope))
         biases.insert(0, slope.sum(1))
         if depth > 0:
-            slope = torch.bmm(slope, layers[depth][0].mT)
-            slope = torch.ops.aten.threshold_backward(slope, below, 0)
+            slope = _by_units(slope, layers[depth][0], below)
     used = sum(part.shape[1] for part in weights + biases)
     rest = slope.new_zeros(len(slope), width - used)
     return torch.cat([*weights, *biases, rest], dim=1)
@@ -121,9 +123,23 @@ def input_gradient(
 ) -> Tensor:
     """Return the (g, b, n_in) gradient with respect to the input."""
     for depth in range(len(layers) - 1, 0, -1):
-        slope = torch.bmm(slope, layers[depth][0].mT)
-        slope = torch.ops.aten.threshold_backward(slope, activations[depth], 0)
+        slope = _by_units(slope, layers[depth][0], activations[depth])
     return torch.bmm(slope, layers[0][0].mT)
+
+
+def _by_weight(below: Tensor, slope: Tensor) -> Tensor:
+    """Return the gradient with respect to a layer's weights, (g, n_in * n_out)."""
+    if slope.shape[-1] == 1:
+        return (below * slope).sum(1)
+    return torch.bmm(below.mT, slope).flatten(1)
+
+
+def _by_units(slope: Tensor, weight: Tensor, units: Tensor) -> Tensor:
+    """Return the gradient with respect to the hidden units below a layer."""
+    one = slope.shape[-1] == 1
+    result = slope * weight.mT if one else torch.bmm(slope, weight.mT)
+    torch.ops.aten.threshold_backward.grad_input(result, units, 0, grad_input=result)
+    return result
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ import numpy as np
 import torch
 
 from kaccess.errors import InputError
+from kaccess.train.checkpoint import load_checkpoint
 from kaccess.train.networks import forward
-from kaccess.train.sac import Learners
+from kaccess.train.population import find_device
+from kaccess.train.sac import Learners, Shape, new_learners
 from kaccess.train.tensors import read_tensors, write_tensors
 from kaccess.types import Array
 
-__all__ = ["Policies", "Policy"]
+__all__ = ["Policies", "Policy", "load_policies"]
 
 _KIND = "kaccess policy (1)"
 
@@ -143,6 +145,27 @@ class Policies:
             high=self._high.copy(),
             metadata={"learner": self.names[i], **self._metadata},
         )
+
+
+def load_policies(path: str | Path, device: str = "cpu") -> Policies:
+    """Return the policies of all learners of a checkpoint."""
+    checkpoint = load_checkpoint(Path(path))
+    settings, names = checkpoint.settings, checkpoint.settings["names"]
+    shape = Shape(
+        n_learners=len(names),
+        obs_dim=settings["obs_dim"],
+        act_dim=settings["act_dim"],
+        hidden=tuple(settings["hidden"]),
+    )
+    learners = new_learners(shape, settings["seeds"], find_device(device))
+    learners.actor.copy_(torch.as_tensor(checkpoint.arrays["learners/actor"]))
+    return Policies(
+        learners,
+        names,
+        low=np.array(settings["low"], dtype=np.float32),
+        high=np.array(settings["high"], dtype=np.float32),
+        metadata=settings["meta"],
+    )
 
 
 def scale(actions: Array, low: Array, high: Array) -> Array:

@@ -11,8 +11,7 @@ update knows nothing yet of their outcome. On a CPU the calls run one after the 
 and are the same algorithm. On a GPU `update` and `exchange` are CUDA graphs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +26,7 @@ from kaccess.train.sac import METRICS, Shape, new_learners, update_
 from kaccess.train.streams import Blocks, Stream
 from kaccess.types import Array, BoolArray
 
-__all__ = ["Experience", "Population", "find_device", "fitting_threads"]
-
-_WORTH_THREADS = 3e6  # products in a layer of all learners; measured on two cores
+__all__ = ["Experience", "Population", "find_device"]
 
 
 @dataclass(frozen=True)
@@ -276,23 +273,6 @@ def find_device(name: str) -> torch.device:
     if device.type == "cuda" and device.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return device
-
-
-@contextmanager
-def fitting_threads(population: Population) -> Iterator[None]:
-    """Let torch use one CPU thread while a population is too small for more.
-
-    Threads that wait for one another cost more than they bring there, and far more
-    where other programs run; no number depends on it.
-    """
-    config, before = population.config, torch.get_num_threads()
-    layer = config.batch_size * max(config.hidden) ** 2
-    if population.shape.n_learners * layer < _WORTH_THREADS:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _fill(rows: Array, experience: Experience) -> None:

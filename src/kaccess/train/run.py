@@ -192,7 +192,7 @@ class Run:
         name = self.names[learner]
         if name in self.stopped:
             return
-        message = f"{name} stopped at step {self.step}: its {what} is not finite."
+        message = f"{name} stopped at step {self.step}: NaN or infinity in its {what}."
         logger.error("%s The others go on.", message)
         self.stopped[name] = message
         self.population.halt(learner)

@@ -351,7 +351,8 @@ def adam_(
 def keep_finite_(gradient: Tensor, alive: Tensor) -> Tensor:
     """Return who of the living has a finite gradient; set the others' to zero."""
     moves = gradient.sum(1, keepdim=True).isfinite().logical_and_(alive)
-    gradient.masked_fill_(~moves, 0.0)
+    if gradient.is_cuda or not bool(moves.all()):  # a GPU is not asked: it would wait
+        gradient.masked_fill_(~moves, 0.0)
     return moves
 
 

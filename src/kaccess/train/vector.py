@@ -127,6 +127,11 @@ class Envs:
         if self._mode == AutoresetMode.DISABLED:
             new, _ = self.env.reset(options={"reset_mask": done})
             return obs, np.array(new, dtype=np.float32)
+        if "final_obs" not in info:
+            raise InputError(
+                "`env` starts over in the same step, so its info must hold "
+                f"`final_obs`, where episodes ended; it holds {sorted(info)}."
+            )
         last = obs.copy()
         last[done] = np.stack([info["final_obs"][i] for i in np.flatnonzero(done)])
         return last, obs

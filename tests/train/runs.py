@@ -1,0 +1,53 @@
+"""Short runs with the point masses, and what they leave."""
+
+import csv
+
+import numpy as np
+
+from kaccess.config import SacConfig
+from kaccess.train import load_checkpoint, train
+
+from .point_mass import PointMasses
+
+CONFIG = SacConfig(
+    hidden=(16, 16), batch_size=16, warmup_steps=12, learning_rate=1e-3, capacity=40
+)
+NAMES = ["ka/seed-0", "ka/seed-1", "rnd/seed-0"]
+
+
+def run(out, *, env=None, config=CONFIG, names=NAMES, n_steps=60, **options):
+    n = len(names) * config.envs_per_learner
+    env = env or PointMasses(n)
+    options = {"seeds": range(len(names)), "tensorboard": False, **options}
+    return train(env, config, names=names, n_steps=n_steps, out=out, **options)
+
+
+def rows(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def arrays(out):
+    return dict(load_checkpoint(out / "checkpoint.safetensors").arrays)
+
+
+def of_learner(arrays, p):
+    """All that belongs to one of the learners, one environment each."""
+    single = {
+        k: v for k, v in arrays.items() if not k.startswith(("replay/", "position"))
+    }
+    return {"replay": arrays[f"replay/{p}"], **{k: v[p] for k, v in single.items()}}
+
+
+def assert_same(first, second):
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+def interrupt_at(step):
+    def progress(done, total, figures):
+        if done >= step:
+            raise KeyboardInterrupt
+
+    return progress
