@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -56,7 +57,8 @@ def run(
     Args:
         robot: Name of a robot (bittle, bittle-real), or path of an MJCF file.
         study: Folder of the study.
-        preset: tiny: 20 poses, seconds; quick: 200, minutes; paper: 1000, an hour.
+        preset: tiny: 20 poses, seconds; quick: 200, minutes, with a short training;
+            paper: 1000, an hour.
         seed: Seed of the draws.
         engine: Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (the paper's).
         n_threads: CPU threads; 0 takes them all.
@@ -71,6 +73,26 @@ def run(
     info(study)
     cluster(study, ClusterConfig(seed=seed))
     print(f"Picture: {views.picture(study)}")
+    if preset == "quick":
+        _learn_a_little(study, n_threads)
+    else:
+        print(f"To learn from these starts: kaccess train {study}")
+
+
+def _learn_a_little(study: Path, n_threads: int) -> None:
+    """Show that learning works: two minutes on two cores, too short to compare."""
+    if find_spec("torch") is None:
+        print("To learn from these starts: pip install 'kaccess[train]'")
+        return
+    config = TrainConfig(seeds=1, episodes=60, test_every=20, test_poses=20)
+    sac = SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500)
+    train(study, config, sac, device="cpu", n_threads=n_threads)
+    evaluate(study, poses=100, n_threads=n_threads)
+    print(
+        f"\n{config.episodes} episodes are too few to rank starts: getting up takes "
+        "150 to 200, and seeds differ as much as starts do. For real, in a study of "
+        "more poses: kaccess train STUDY --starts ka rnd --seeds 5"
+    )
 
 
 def sample(
