@@ -84,7 +84,7 @@ def _learn_a_little(study: Path, n_threads: int) -> None:
     if find_spec("torch") is None:
         print("To learn from these starts: pip install 'kaccess[train]'")
         return
-    config = TrainConfig(seeds=1, episodes=60, test_every=20, test_poses=20)
+    config = TrainConfig(seeds=1, episodes=90, test_every=30, test_poses=20)
     sac = SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500)
     train(study, config, sac, device="cpu", n_threads=n_threads)
     evaluate(study, poses=100, n_threads=n_threads)

@@ -14,7 +14,7 @@ _FEWEST = 5  # poses in a group that is called the worst
 
 def format_evaluations(found: Sequence[Evaluation]) -> str:
     """Return one line for each kind of starts, over its seeds, and the best seeds."""
-    width = max(len(_starts(each)) for each in found)
+    width = max(len("starts"), *(len(_starts(each)) for each in found))
     kinds = dict.fromkeys(_starts(each) for each in found)
     head = (
         f"{'starts':<{width}}  seeds  reward (SD)    success in 3 s (95 %)    loose    "
