@@ -30,7 +30,7 @@ figures: .venv/installed  ## The pictures in docs/, the study runs/bittle includ
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "kaccess needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(PIP) install -q -e '.[dev,graph,gpu,bullet,train,onnx,sb3]'
+	$(PIP) install -q -e '.[dev,graph,gpu,bullet,train,onnx,sb3,video]'
 	@touch $@
 
 clean:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.task import Task
@@ -120,9 +121,11 @@ class PoseTest:
         """Return what comes of a policy; row i of what it gets is from pose i."""
         self._episodes.begin(self._qpos)
         tally = _Tally(self._episodes)
-        for step in range(self._n_steps):
-            reward, _ = self._episodes.step(act(self._episodes.observe()))
-            tally.add(reward, step)
+        # Threads of small matrix products wait in loops, where the physics needs them.
+        with threadpool_limits(1, user_api="blas"):
+            for step in range(self._n_steps):
+                reward, _ = self._episodes.step(act(self._episodes.observe()))
+                tally.add(reward, step)
         return tally.scores(self._n_steps)
 
 

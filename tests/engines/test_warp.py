@@ -1,6 +1,7 @@
 """The `warp` engine on Warp's CPU device: queue, worlds, buffers and refusals."""
 
 import logging
+import sys
 
 import mujoco
 import numpy as np
@@ -117,3 +118,15 @@ def test_a_geom_it_does_not_know_is_named(tiny, monkeypatch):
     monkeypatch.setattr(warp.mjw, "GeomType", [mujoco.mjtGeom.mjGEOM_PLANE])
     with pytest.raises(InputError, match=r"its geom 'number 1' is of type mjGEOM_BOX"):
         WarpEngine(tiny, device="cpu")
+
+
+def test_without_mujoco_warp_it_gives_the_pip_line(tiny, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco_warp", None)  # import fails
+    monkeypatch.delitem(sys.modules, "kaccess.engines.warp")
+    with pytest.raises(ImportError, match=r"pip install 'kaccess\[gpu\]'"):
+        make_engine("warp", tiny)
+
+
+def test_a_device_is_for_warp_only(tiny):
+    with pytest.raises(InputError, match=r"`device` is for the engine 'warp'"):
+        make_engine("mujoco", tiny, device="cuda:0")
