@@ -59,6 +59,11 @@ class Result:
     """Updates of all learners together, environments included."""
     env_share: float
     """Share of the time inside the environments."""
+    exchange_share: float = 0.0
+    """Share of the time until the next actions are there, on a GPU with the wait for
+    the update."""
+    update_share: float = 0.0
+    """Share of the time in the update, on a GPU to launch it."""
 
 
 WARM_UP = 100  # steps before the clock runs: memory, caches, CUDA graphs
@@ -76,7 +81,6 @@ def measure(config: Config, n_learners: int, size: int) -> Result:
     """Return the figures of a population of ours."""
     n_envs = n_learners * config.envs_per_learner
     envs = Envs(make_env(config, n_envs), n_envs)
-    inside = _timed(envs)
     settings = SacConfig(
         hidden=(size, size),
         batch_size=size,
@@ -91,14 +95,20 @@ def measure(config: Config, n_learners: int, size: int) -> Result:
         n_steps=1_000_000,
         device=config.device,
     )
+    parts = [
+        _timed(envs, "step"),
+        _timed(run.population, "exchange"),
+        _timed(run.population, "update"),
+    ]
     run.start()
     with tuned_cpu(run.population):
         while run.step < WARM_UP:
             run.advance()
-        inside.clear()
+        for times in parts:
+            times.clear()
         rate = _rate(run.advance, config.seconds)
     assert run.alive.all()
-    return Result(rate * n_learners, sum(inside) / config.seconds)
+    return Result(rate * n_learners, *(sum(times) / config.seconds for times in parts))
 
 
 def measure_sb3(config: Config, size: int) -> Result:
@@ -115,7 +125,7 @@ def measure_sb3(config: Config, size: int) -> Result:
         return n < WARM_UP or time.perf_counter() - began < config.seconds
 
     env = gymnasium.make(config.env, **json.loads(config.env_options))
-    inside = _timed(env)
+    inside = _timed(env, "step")
     learner = SAC(
         "MlpPolicy",
         env,
@@ -131,18 +141,18 @@ def measure_sb3(config: Config, size: int) -> Result:
     return Result((n - WARM_UP) / seconds, sum(inside[WARM_UP:]) / seconds)
 
 
-def _timed(env: Any) -> list[float]:  # noqa: ANN401
-    """Let an environment note the time of each step."""
+def _timed(owner: Any, name: str) -> list[float]:  # noqa: ANN401
+    """Let a method note the time of each call."""
     times: list[float] = []
-    step = env.step
+    method = getattr(owner, name)
 
-    def timed(actions: Any) -> Any:  # noqa: ANN401
+    def timed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         began = time.perf_counter()
-        result = step(actions)
+        result = method(*args, **kwargs)
         times.append(time.perf_counter() - began)
         return result
 
-    env.step = timed
+    setattr(owner, name, timed)
     return times
 
 
@@ -170,13 +180,13 @@ def main(config: Config) -> None:
                     best[size, who] = run
 
     print(f"{config.env}, {config.device}: learner-updates/s, environments included")
-    print("   size  learners  updates/s  x SB3  in env")
+    print("   size  learners  updates/s  x SB3     env  exchange  update")
     for (size, who), run in best.items():
         sb3 = best.get((size, "SB3, 1"))
         times = f"{run.updates_per_s / sb3.updates_per_s:5.1f}" if sb3 else "    -"
         print(
             f"2 x {size:3d}  {who:>8}  {run.updates_per_s:9.0f}  {times}  "
-            f"{run.env_share:6.1%}"
+            f"{run.env_share:6.1%}  {run.exchange_share:8.1%}  {run.update_share:6.1%}"
         )
     if config.out:
         record = {
