@@ -63,10 +63,18 @@ def test_the_whole_flow(tmp_path, capsys, monkeypatch):
 
 def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
     from kaccess import SampleConfig, cli
+    from kaccess.config import SacConfig, TrainConfig
 
+    pytest.importorskip("torch")
+    little = TrainConfig(seeds=1, episodes=1, test_poses=2)
     monkeypatch.setitem(cli.PRESETS, "quick", SampleConfig(n=6))
+    monkeypatch.setattr(cli, "SHORT_TRAINING", little)
+    monkeypatch.setattr(cli, "SHORT_TRAINING_SAC", SacConfig(hidden=(8,), batch_size=8))
     main(["run", str(TINY), str(tmp_path / "study")])
-    assert "This robot" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "This robot" in out
+    assert "From 100 poses that no policy has learned from" in out
+    assert "1 episodes are too few to rank starts" in out
 
 
 def test_help_is_quick_because_it_loads_nothing_heavy():

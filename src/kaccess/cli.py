@@ -42,6 +42,8 @@ PRESETS = {
     "quick": SampleConfig(n=200),
     "paper": SampleConfig(n=1000),
 }
+SHORT_TRAINING = TrainConfig(seeds=1, episodes=90, test_every=30, test_poses=20)
+SHORT_TRAINING_SAC = SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500)
 
 
 def run(
@@ -84,14 +86,12 @@ def _learn_a_little(study: Path, n_threads: int) -> None:
     if find_spec("torch") is None:
         print("To learn from these starts: pip install 'kaccess[train]'")
         return
-    config = TrainConfig(seeds=1, episodes=90, test_every=30, test_poses=20)
-    sac = SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500)
-    train(study, config, sac, device="cpu", n_threads=n_threads)
+    train(study, SHORT_TRAINING, SHORT_TRAINING_SAC, device="cpu", n_threads=n_threads)
     evaluate(study, poses=100, n_threads=n_threads)
     print(
-        f"\n{config.episodes} episodes are too few to rank starts: getting up takes "
-        "150 to 200, and seeds differ as much as starts do. For real, in a study of "
-        "more poses: kaccess train STUDY --starts ka rnd --seeds 5"
+        f"\n{SHORT_TRAINING.episodes} episodes are too few to rank starts: getting up "
+        "takes 150 to 200, and seeds differ as much as starts do. For real, in a study "
+        "of more poses: kaccess train STUDY --starts ka rnd --seeds 5"
     )
 
 
