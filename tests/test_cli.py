@@ -69,7 +69,7 @@ def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
     little = TrainConfig(seeds=1, episodes=1, test_poses=2)
     monkeypatch.setitem(cli.PRESETS, "quick", SampleConfig(n=6))
     monkeypatch.setattr(cli, "SHORT_TRAINING", little)
-    monkeypatch.setattr(cli, "SHORT_TRAINING_SAC", SacConfig(hidden=(8,), batch_size=8))
+    monkeypatch.setattr(cli, "SHORT_SAC", SacConfig(hidden=(8,), batch_size=8))
     main(["run", str(TINY), str(tmp_path / "study")])
     out = capsys.readouterr().out
     assert "This robot" in out

@@ -8,7 +8,7 @@ import kaccess
 ROOT = Path(kaccess.__file__).parent
 LAYERS = [
     {"compiled", "errors", "files", "types"},
-    {"config", "rotations", "stats", "study"},
+    {"config", "progress", "rotations", "stats", "study"},
     {"robots", "cluster", "starts"},
     {"engines"},
     {"poses", "train"},

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kaccess import AccessConfig, InitialStates, Study, pipeline, views
+from kaccess import AccessConfig, InitialStates, Study, learning, pipeline, views
 from kaccess.cli import main
 from kaccess.config import ClusterConfig, SacConfig, SampleConfig, TrainConfig
 from kaccess.envs.backflip import Backflip
@@ -111,16 +111,16 @@ def test_policies_are_tested_from_poses_never_learned_from(trained):
     assert stored["policies"][0]["name"] == NAMES[0]
 
 
-def test_poses_to_test_on_are_apart_and_stay_the_same(study):
+def test_poses_to_test_on_are_apart_and_stay_the_same(study, tiny):
     known = Study(study).pose_array("qpos")
-    final = pipeline.test_poses(Study(study), "final", 8).qpos
-    curve = pipeline.test_poses(Study(study), "curve", 8).qpos
+    final = learning.test_poses(Study(study), tiny, "final", 8).qpos
+    curve = learning.test_poses(Study(study), tiny, "curve", 8).qpos
     for one, other in ((known, final), (known, curve), (final, curve)):
         assert np.abs(one[:, None] - other[None]).max(axis=2).min() > 1e-6
-    more = pipeline.test_poses(Study(study), "final", 12).qpos
+    more = learning.test_poses(Study(study), tiny, "final", 12).qpos
     np.testing.assert_array_equal(more[:8], final)
     np.testing.assert_array_equal(
-        pipeline.test_poses(Study(study), "final", 8).qpos, final
+        learning.test_poses(Study(study), tiny, "final", 8).qpos, final
     )
 
 

@@ -37,13 +37,10 @@ __all__ = ["main"]
 RobotName = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
 StudyPath = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
 Threads = Annotated[int, tyro.conf.arg(name="threads")]
-PRESETS = {
-    "tiny": SampleConfig(n=20),
-    "quick": SampleConfig(n=200),
-    "paper": SampleConfig(n=1000),
-}
+_N_POSES = {"tiny": 20, "quick": 200, "paper": 1000}
+PRESETS = {name: SampleConfig(n=n) for name, n in _N_POSES.items()}
 SHORT_TRAINING = TrainConfig(seeds=1, episodes=90, test_every=30, test_poses=20)
-SHORT_TRAINING_SAC = SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500)
+SHORT_SAC = SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500)
 
 
 def run(
@@ -86,7 +83,7 @@ def _learn_a_little(study: Path, n_threads: int) -> None:
     if find_spec("torch") is None:
         print("To learn from these starts: pip install 'kaccess[train]'")
         return
-    train(study, SHORT_TRAINING, SHORT_TRAINING_SAC, device="cpu", n_threads=n_threads)
+    train(study, SHORT_TRAINING, SHORT_SAC, device="cpu", n_threads=n_threads)
     evaluate(study, poses=100, n_threads=n_threads)
     print(
         f"\n{SHORT_TRAINING.episodes} episodes are too few to rank starts: getting up "
@@ -373,9 +370,7 @@ def main(argv: list[str] | None = None) -> None:
             "move. Stages in order: sample, access, cluster, train, evaluate.",
             args=argv,
         )
-    except InputError as error:
-        _exit(2, str(error))
-    except ImportError as error:  # a missing extra; the message gives the pip line
+    except (InputError, ImportError) as error:  # or an extra; it gives the pip line
         _exit(2, str(error))
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

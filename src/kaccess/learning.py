@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from kaccess.access import accessibility, estimate_pairs
-from kaccess.config import AccessConfig, StillConfig, TrainConfig
-from kaccess.engines import make_engine
+from kaccess.config import AccessConfig, SampleConfig, StillConfig, TrainConfig
+from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.evaluate import Group, PoseTest, Scores, Summary, by_group, summarize
-from kaccess.poses import Poses
+from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
-from kaccess.starts import InitialStates, parse_mixture
+from kaccess.starts import STARTS_NAME, InitialStates, parse_mixture
 from kaccess.study import Study
 from kaccess.train import Evaluate, Policies, Policy
 from kaccess.types import Array, IntArray
@@ -30,23 +30,17 @@ __all__ = [
     "learners",
     "load_policy",
     "policy_metadata",
+    "population_name",
     "pose_groups",
     "require_new",
+    "test_poses",
 ]
 
-# The command that makes a file of starts, by its name.
-_MADE_BY = {
-    "ka": "",
-    "km": " --method kmeans",
-    "wkm": " --method weighted-kmeans",
-    "kmedoids": " --method kmedoids",
-    "louvain": " --method louvain",
-    "infomap": " --method infomap",
-    "spectral": " --method spectral",
-    "rnd": "",
-    "9-pose": "",
-    "1-pose": "",
-}
+# The option of `kaccess cluster` that makes a file of starts, by its name.
+_MADE_BY = {name: f" --method {method}" for method, name in STARTS_NAME.items()}
+_MADE_BY |= dict.fromkeys(("ka", "rnd", "9-pose", "1-pose"), "")  # any run does
+
+_STREAM = {"curve": 1, "final": 2}  # of the study's seed; training has 0
 
 
 @dataclass(frozen=True)
@@ -132,6 +126,45 @@ def _qualified(starts: InitialStates, name: str, task: Task) -> InitialStates:
     weights = starts.weights[fits] / starts.weights[fits].sum()
     names = tuple(np.array(starts.names)[fits]) if starts.names else ()
     return InitialStates(starts.qpos[fits], weights, names, starts.model)
+
+
+def test_poses(
+    study: Study,
+    robot: Robot,
+    kind: Literal["curve", "final"],
+    n: int,
+    *,
+    n_threads: int = 0,
+) -> Poses:
+    """Return poses to test on; no other kind has any of them, nor has training.
+
+    They are drawn as the study's own but from another random stream, and stored in
+    `tests/<kind>.npz`. Fewer of them are the first of more.
+    """
+    path = study.path / "tests" / f"{kind}.npz"
+    stored = InitialStates.load(path) if path.exists() else None
+    if stored is None or len(stored) < n:
+        settings = study.settings["sample"] | {"n": n, "mirror": False}
+        config = SampleConfig(**{k: v for k, v in settings.items() if k != "engine"})
+        engine = _cpu_engine(study, robot, n_threads)
+        drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
+        names = tuple(f"{kind} pose {index}" for index in range(n))
+        model = robot.fingerprint
+        stored = InitialStates.uniform(drawn.qpos, names=names, model=model)
+        stored.save(path)
+    qpos = stored.qpos[:n]
+    return Poses(robot, qpos, robot.contacts(qpos)[0])
+
+
+def _cpu_engine(study: Study, robot: Robot, n_threads: int) -> Engine:
+    still = StillConfig(**study.settings["still"])
+    return make_engine("mujoco", robot, still, n_threads=n_threads)
+
+
+def population_name(config: TrainConfig) -> str:
+    """Name the checkpoint of learners that are trained together."""
+    starts = "_".join(config.starts).replace(":", "-")
+    return f"checkpoint_{starts}_{config.seeds}"
 
 
 def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
@@ -265,8 +298,7 @@ def _nearest_centroids(
     qpos = np.concatenate([study.pose_array("qpos")[centroids], poses.qpos])
     both = Poses(poses.robot, qpos, np.empty((len(qpos), 0), bool))
     k, n = len(centroids), len(poses)
-    still = StillConfig(**study.settings["still"])
-    engine = make_engine("mujoco", poses.robot, still, n_threads=n_threads)
+    engine = _cpu_engine(study, poses.robot, n_threads)
     source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
     found = estimate_pairs(both, source, goal, AccessConfig(), engine=engine)
     access = accessibility(found.times.reshape(k, n))

@@ -10,7 +10,7 @@ stopped, and does nothing where there is nothing left to do.
 import platform
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -21,24 +21,25 @@ from kaccess.access import (
     check_mirror,
     estimate_rows,
     estimate_to_standing,
+    merge_rows,
     split_rows,
 )
 from kaccess.config import (
     AccessConfig,
     ClusterConfig,
     EngineName,
-    Method,
     SacConfig,
     SampleConfig,
     StillConfig,
     TaskName,
     TrainConfig,
 )
-from kaccess.engines import make_engine
+from kaccess.engines import Engine, make_engine
 from kaccess.errors import InputError
 from kaccess.poses import Poses, draw_poses, settle_keyframes
+from kaccess.progress import part_of
 from kaccess.robots import Robot, load_robot
-from kaccess.starts import LYING_POSE, NINE_POSES, InitialStates
+from kaccess.starts import LYING_POSE, NINE_POSES, STARTS_NAME, InitialStates
 from kaccess.study import Settings, Study
 from kaccess.types import Array, IntArray, Progress
 
@@ -53,23 +54,9 @@ __all__ = [
     "finished_times",
     "load_poses",
     "sample",
-    "test_poses",
     "train",
     "write_starts",
 ]
-
-STARTS_NAME: dict[Method, str] = {
-    "kaccess": "ka",
-    "kmeans": "km",
-    "weighted-kmeans": "wkm",
-    "kmedoids": "kmedoids",
-    "louvain": "louvain",
-    "infomap": "infomap",
-    "spectral": "spectral",
-}
-
-
-_STREAM = {"curve": 1, "final": 2}  # of the study's seed; training has 0
 
 
 def sample(
@@ -153,14 +140,7 @@ def access(
     settings = asdict(config) | {"engine": engine}
     if "access" in study.settings:
         study.require_same({"access": settings})
-    if np.isnan(study.to_standing).any():
-        standing = estimate_to_standing(poses, config, engine=simulator)
-        study.record("access", settings)
-        study.record("standing", {"rests": standing is not None})
-        study.to_standing = np.inf if standing is None else standing.times
-    if poses.mirrored and "mirror_check" not in study.settings:
-        check = check_mirror(poses, config, engine=simulator)
-        study.record("mirror_check", asdict(check))
+    _estimate_once(study, poses, config, simulator, settings)
 
     tiles = [rows for rows in study.tiles() if _overlap(rows, only_rows)]
     row_done = study.done()
@@ -169,15 +149,33 @@ def access(
     done = n_pairs - study.n_poses * sum(map(len, todo))
     if progress:
         progress(done, n_pairs)
-    for rows in _merge(todo, simulator.batch_size // study.n_poses):
+    for rows in merge_rows(todo, simulator.batch_size // study.n_poses):
         new = study.n_poses * len(rows)
-        part = _part_of(progress, done, new, n_pairs)
+        part = part_of(progress, done, new, n_pairs)
         tile = estimate_rows(poses, rows, config, engine=simulator, progress=part)
         study.write_rows(rows, tile.times, tile.outcomes)
         done += new
         if progress:
             progress(done, n_pairs)
     return study
+
+
+def _estimate_once(
+    study: Study,
+    poses: Poses,
+    config: AccessConfig,
+    engine: Engine,
+    settings: Settings,
+) -> None:
+    """Record the settings of a study's times, and what is not a matter of rows."""
+    if np.isnan(study.to_standing).any():
+        standing = estimate_to_standing(poses, config, engine=engine)
+        study.record("access", settings)
+        study.record("standing", {"rests": standing is not None})
+        study.to_standing = np.inf if standing is None else standing.times
+    if poses.mirrored and "mirror_check" not in study.settings:
+        check = check_mirror(poses, config, engine=engine)
+        study.record("mirror_check", asdict(check))
 
 
 def cluster(
@@ -260,19 +258,26 @@ def train(
     """
     from kaccess.envs.robot_env import RobotVectorEnv
     from kaccess.envs.task import make_task
-    from kaccess.learning import curve_test, learners, policy_metadata, require_new
+    from kaccess.learning import (
+        curve_test,
+        learners,
+        policy_metadata,
+        population_name,
+        require_new,
+        test_poses,
+    )
     from kaccess.train import train as train_population
 
     study = Study(path)
-    poses, sac = load_poses(study), sac or SacConfig()
+    robot, sac = load_poses(study).robot, sac or SacConfig()
     task = make_task(config.task)
     runs = learners(study, config, task)
-    out, name = path / "train" / config.task, _population_name(config)
+    out, name = path / "train" / config.task, population_name(config)
     require_new(out, [run.name for run in runs], checkpoint=name)
-    test = test_poses(study, "curve", config.test_poses, n_threads=n_threads)
+    test = test_poses(study, robot, "curve", config.test_poses, n_threads=n_threads)
     starts = [run.starts for run in runs for _ in range(sac.envs_per_learner)]
     env = RobotVectorEnv(
-        len(starts), task, robot=poses.robot, starts=starts, n_threads=n_threads
+        len(starts), task, robot=robot, starts=starts, n_threads=n_threads
     )
     train_population(
         env,
@@ -282,7 +287,7 @@ def train(
         n_steps=config.episodes * task.episode_steps,
         out=out,
         device=device,
-        meta=policy_metadata(task, poses.robot),
+        meta=policy_metadata(task, robot),
         evaluate=curve_test(task, test, n_learners=len(runs), n_threads=n_threads),
         evaluate_every=config.test_every * task.episode_steps,
         checkpoint=name,
@@ -310,12 +315,17 @@ def evaluate(
     """
     from kaccess.envs.task import make_task
     from kaccess.evaluate import PoseTest
-    from kaccess.learning import evaluate_policy, find_policies, pose_groups
+    from kaccess.learning import (
+        evaluate_policy,
+        find_policies,
+        pose_groups,
+        test_poses,
+    )
 
     study = Study(path)
     robot, made = load_poses(study).robot, make_task(task)
     policies = find_policies(path / "train" / task, made, robot)
-    test = test_poses(study, "final", n_poses, n_threads=n_threads)
+    test = test_poses(study, robot, "final", n_poses, n_threads=n_threads)
     tester = PoseTest(made, robot, test.qpos, n_threads=n_threads)
     groups = pose_groups(study, test, n_threads=n_threads)
     found = []
@@ -327,28 +337,6 @@ def evaluate(
         progress(len(policies), len(policies))
     study.write_json(f"evaluation/{task}.json", {"n_poses": n_poses, "policies": found})
     return found
-
-
-def test_poses(
-    study: Study, kind: Literal["curve", "final"], n: int, *, n_threads: int = 0
-) -> Poses:
-    """Return poses to test on; no other kind has any of them, nor has training.
-
-    They are drawn as the study's own but from another random stream, and stored in
-    `tests/<kind>.npz`. Fewer of them are the first of more.
-    """
-    robot, path = load_poses(study).robot, study.path / "tests" / f"{kind}.npz"
-    stored = InitialStates.load(path) if path.exists() else None
-    if stored is None or len(stored) < n:
-        settings = study.settings["sample"] | {"n": n, "mirror": False}
-        config = SampleConfig(**{k: v for k, v in settings.items() if k != "engine"})
-        still = StillConfig(**study.settings["still"])
-        engine = make_engine("mujoco", robot, still, n_threads=n_threads)
-        drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
-        stored = _select(drawn, np.arange(n))
-        stored.save(path)
-    qpos = stored.qpos[:n]
-    return Poses(robot, qpos, robot.contacts(qpos)[0])
 
 
 def load_poses(study: Study) -> Poses:
@@ -398,35 +386,8 @@ def _machine() -> Settings:
     }
 
 
-def _population_name(config: TrainConfig) -> str:
-    """Name the checkpoint of learners that are trained together."""
-    starts = "_".join(config.starts).replace(":", "-")
-    return f"checkpoint_{starts}_{config.seeds}"
-
-
 def _overlap(rows: range, wanted: range | None) -> bool:
     return wanted is None or (rows.start < wanted.stop and wanted.start < rows.stop)
-
-
-def _merge(tiles: list[range], n_rows: int) -> list[range]:
-    """Join tiles that follow one another, into at most `n_rows` rows if possible."""
-    merged: list[range] = []
-    for tile in tiles:
-        joined = range(merged[-1].start, tile.stop) if merged else tile
-        if merged and merged[-1].stop == tile.start and len(joined) <= n_rows:
-            merged[-1] = joined
-        else:
-            merged.append(tile)
-    return merged
-
-
-def _part_of(
-    progress: Progress | None, before: int, share: int, total: int
-) -> Progress | None:
-    """Return a callback for a part of the work: `share` of `total`, after `before`."""
-    if progress is None:
-        return None
-    return lambda done, of: progress(before + share * done // of, total)
 
 
 def _check_rows(only_rows: range | None, n: int) -> None:

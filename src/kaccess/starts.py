@@ -13,11 +13,29 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from kaccess.config import Method
 from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.types import Array
 
-__all__ = ["LYING_POSE", "NINE_POSES", "InitialStates", "parse_mixture"]
+__all__ = [
+    "LYING_POSE",
+    "NINE_POSES",
+    "STARTS_NAME",
+    "InitialStates",
+    "parse_mixture",
+]
+
+# Names of the starts that each clustering gives; the first three are the paper's.
+STARTS_NAME: dict[Method, str] = {
+    "kaccess": "ka",
+    "kmeans": "km",
+    "weighted-kmeans": "wkm",
+    "kmedoids": "kmedoids",
+    "louvain": "louvain",
+    "infomap": "infomap",
+    "spectral": "spectral",
+}
 
 # Keyframes of a robot that stand for the hand-designed starts of Yang et al. 2020, as
 # the authors' later code names them.

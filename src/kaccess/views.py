@@ -13,7 +13,7 @@ from kaccess.config import AccessConfig, EngineName, StillConfig, TaskName
 from kaccess.engines import Engine, make_engine
 from kaccess.errors import InputError
 from kaccess.files import whole_file
-from kaccess.pipeline import finished_times, load_poses, test_poses
+from kaccess.pipeline import finished_times, load_poses
 from kaccess.report.summary import Summary, summarize
 from kaccess.study import Study
 from kaccess.types import Progress
@@ -152,12 +152,13 @@ def play(
     """
     from kaccess.envs.robot_env import RobotEnv
     from kaccess.envs.task import make_task
+    from kaccess.learning import test_poses
     from kaccess.report.motion import show, write_video
 
     if pose < 0:
         raise InputError(f"`pose` must not be negative, got {pose}.")
     policy, robot = _find_policy(path, run, task)
-    start = test_poses(Study(path), "final", pose + 1).qpos[pose]
+    start = test_poses(Study(path), robot, "final", pose + 1).qpos[pose]
     env = RobotEnv(make_task(task), robot=robot, render_mode="rgb_array")
     n_steps = round(seconds * env.task.control_rate)
     if video is None:

@@ -8,6 +8,7 @@ from kaccess.access.estimate import (
     estimate_rows,
     estimate_times,
     estimate_to_standing,
+    merge_rows,
     split_rows,
 )
 from kaccess.access.graph import Connectivity, connectivity
@@ -25,5 +26,6 @@ __all__ = [
     "estimate_rows",
     "estimate_times",
     "estimate_to_standing",
+    "merge_rows",
     "split_rows",
 ]

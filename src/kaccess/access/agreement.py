@@ -18,6 +18,7 @@ from kaccess.config import AccessConfig
 from kaccess.engines import Engine
 from kaccess.errors import InputError
 from kaccess.poses import Poses
+from kaccess.progress import part_of
 from kaccess.types import Array, BoolArray, Progress
 
 __all__ = [
@@ -195,12 +196,9 @@ def _estimate_all(
     """Return the transitions between all poses in each run, and how long it took."""
     estimates, seconds = [], []
     n = len(runs[0][0])
+    n_each = n * (n - 1)
     for index, (poses, engine) in enumerate(runs):
-
-        def part(done: int, total: int, index: int = index) -> None:
-            if progress:
-                progress(index * total + done, len(runs) * total)
-
+        part = part_of(progress, index * n_each, n_each, len(runs) * n_each)
         start = perf_counter()
         estimates.append(
             estimate_rows(poses, range(n), config, engine=engine, progress=part)

@@ -27,6 +27,7 @@ __all__ = [
     "estimate_rows",
     "estimate_times",
     "estimate_to_standing",
+    "merge_rows",
     "split_rows",
 ]
 
@@ -100,6 +101,18 @@ def split_rows(n: int, n_pairs: int = 0) -> list[range]:
     """Split n rows of n pairs into tiles of about `n_pairs`, even numbers of rows."""
     size = max(2, (n_pairs or _TILE_PAIRS) // n // 2 * 2)
     return [range(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def merge_rows(tiles: list[range], n_rows: int) -> list[range]:
+    """Join tiles that follow one another, into at most `n_rows` rows if possible."""
+    merged: list[range] = []
+    for tile in tiles:
+        joined = range(merged[-1].start, tile.stop) if merged else tile
+        if merged and merged[-1].stop == tile.start and len(joined) <= n_rows:
+            merged[-1] = joined
+        else:
+            merged.append(tile)
+    return merged
 
 
 def estimate_rows(

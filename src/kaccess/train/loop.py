@@ -97,21 +97,14 @@ def train(
     store = _Store(out, f"{checkpoint}.safetensors", settings)
     earlier = store.read()
     done = int(earlier.progress["step"]) if earlier else 0
-    run = Run(
-        envs,
-        config,
-        names=names,
-        seeds=seeds,
-        n_steps=max(n_steps, done),
-        device=device,
-    )
+    most = max(n_steps, done)
+    run = Run(envs, config, names=names, seeds=seeds, n_steps=most, device=device)
     if earlier:
         run.go_on(earlier)
     else:
         run.start()
-    journal = Journal(
-        [out / name for name in names], step=done, tensorboard=tensorboard
-    )
+    folders = [out / name for name in names]
+    journal = Journal(folders, step=done, tensorboard=tensorboard)
     policies = Policies(
         run.population.learners, names, low=envs.low, high=envs.high, metadata=meta
     )
