@@ -285,3 +285,23 @@ def test_mirrored_studies_simulate_half_the_rows(tmp_path, monkeypatch):
     times = study.times
     partner = np.arange(12) ^ 1
     np.testing.assert_array_equal(times[partner][:, partner], times)
+
+
+def test_engines_are_compared_with_the_settings_of_the_study(tiny_study, monkeypatch):
+    pipeline.access(tiny_study, AccessConfig(time_limit=0.7), only_rows=range(2))
+    settle, limits = MujocoEngine.settle, set()
+
+    def noting(self, *args, time_limit, **kwargs):
+        limits.add(time_limit)
+        return settle(self, *args, time_limit=time_limit, **kwargs)
+
+    monkeypatch.setattr(MujocoEngine, "settle", noting)
+    make = views.make_engine
+    monkeypatch.setattr(
+        views, "make_engine", lambda name, *args, **kwargs: make("mujoco", *args)
+    )
+    text = views.compare_engines(tiny_study, ["mujoco", "bullet"], n_pairs=16)
+    assert limits == {0.7}
+    assert "100.00%" in text and (tiny_study / "engines.json").exists()
+    with pytest.raises(InputError, match="`engines` must be two or more"):
+        views.compare_engines(tiny_study, ["mujoco"])

@@ -1,7 +1,8 @@
 """Every setting of every stage. Standard library only: `kaccess --help` stays fast."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeVar
 
 from kaccess.errors import InputError
 
@@ -17,6 +18,7 @@ __all__ = [
     "StillConfig",
     "TaskName",
     "TrainConfig",
+    "from_settings",
 ]
 
 FLOOR = 1e-8  # accessibility of what was not reached: the paper, section III-B
@@ -232,6 +234,15 @@ class SacConfig:
                 f"`capacity` must be at least `envs_per_learner` "
                 f"({self.envs_per_learner}), got {self.capacity}."
             )
+
+
+Config = TypeVar("Config", StillConfig, SampleConfig, AccessConfig)
+
+
+def from_settings(kind: type[Config], settings: Mapping[str, Any]) -> Config:
+    """Return settings as a study holds them, which may have others beside them."""
+    names = {field.name for field in fields(kind)}
+    return kind(**{name: settings[name] for name in names & settings.keys()})
 
 
 def _check_positive(**settings: float) -> None:

@@ -8,7 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from kaccess.access import accessibility, estimate_pairs
-from kaccess.config import AccessConfig, SampleConfig, StillConfig, TrainConfig
+from kaccess.config import (
+    AccessConfig,
+    SampleConfig,
+    StillConfig,
+    TrainConfig,
+    from_settings,
+)
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
@@ -145,7 +151,7 @@ def test_poses(
     stored = InitialStates.load(path) if path.exists() else None
     if stored is None or len(stored) < n:
         settings = study.settings["sample"] | {"n": n, "mirror": False}
-        config = SampleConfig(**{k: v for k, v in settings.items() if k != "engine"})
+        config = from_settings(SampleConfig, settings)
         engine = _cpu_engine(study, robot, n_threads)
         drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
         names = tuple(f"{kind} pose {index}" for index in range(n))
@@ -300,7 +306,8 @@ def _nearest_centroids(
     k, n = len(centroids), len(poses)
     engine = _cpu_engine(study, poses.robot, n_threads)
     source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
-    found = estimate_pairs(both, source, goal, AccessConfig(), engine=engine)
+    config = from_settings(AccessConfig, study.settings["access"])
+    found = estimate_pairs(both, source, goal, config, engine=engine)
     access = accessibility(found.times.reshape(k, n))
     reached = np.isfinite(found.times.reshape(k, n)).any(axis=0)
     return np.where(reached, access.argmax(axis=0), -1)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kaccess.access import accessibility
-from kaccess.config import AccessConfig, EngineName, StillConfig, TaskName
+from kaccess.config import (
+    AccessConfig,
+    EngineName,
+    StillConfig,
+    TaskName,
+    from_settings,
+)
 from kaccess.engines import Engine, make_engine
 from kaccess.errors import InputError
 from kaccess.files import whole_file
@@ -119,7 +125,7 @@ def compare_engines(
     comparison = compare_engines(
         poses,
         simulators,
-        AccessConfig(),
+        from_settings(AccessConfig, study.settings.get("access", {})),
         n_pairs=n_pairs,
         seed=seed,
         progress=progress,
