@@ -36,7 +36,7 @@ class Config:
     sizes: tuple[int, ...] = (128, 256)
     """Units of both hidden layers, and transitions of a batch."""
     envs_per_learner: int = 1
-    """Environments of each learner."""
+    """Environments of each learner; it makes an update for each step of each."""
     device: str = "cpu"
     """Where our learners learn."""
     seconds: float = 3.0
@@ -86,6 +86,7 @@ def measure(config: Config, n_learners: int, size: int) -> Result:
         batch_size=size,
         warmup_steps=WARM_UP // 2,
         envs_per_learner=config.envs_per_learner,
+        updates_per_step=config.envs_per_learner,
     )
     run = Run(
         envs,
@@ -108,7 +109,7 @@ def measure(config: Config, n_learners: int, size: int) -> Result:
             times.clear()
         rate = _rate(run.advance, config.seconds)
     assert run.alive.all()
-    return Result(rate * n_learners, *(sum(times) / config.seconds for times in parts))
+    return Result(rate * n_envs, *(sum(times) / config.seconds for times in parts))
 
 
 def measure_sb3(config: Config, size: int) -> Result:

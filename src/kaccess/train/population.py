@@ -11,6 +11,7 @@ update knows nothing yet of their outcome. On a CPU the calls run one after the 
 and are the same algorithm. On a GPU `update` and `exchange` are CUDA graphs.
 """
 
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -300,6 +301,7 @@ def _capture(function: Callable[[], None]) -> "torch.cuda.CUDAGraph":
         for _ in range(3):
             function()
     torch.cuda.current_stream().wait_stream(stream)
+    gc.collect()  # a graph that is freed while another is recorded would spoil it
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         function()
