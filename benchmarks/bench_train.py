@@ -86,7 +86,6 @@ def measure(config: Config, n_learners: int, size: int) -> Result:
         batch_size=size,
         warmup_steps=WARM_UP // 2,
         envs_per_learner=config.envs_per_learner,
-        updates_per_step=config.envs_per_learner,
     )
     run = Run(
         envs,

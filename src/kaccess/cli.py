@@ -231,6 +231,7 @@ def evaluate(
     study: StudyPath,
     task: TaskName = "fall-recovery",
     poses: int = 500,
+    engine: Literal["mujoco", "warp"] = "mujoco",
     n_threads: Threads = 0,
 ) -> None:
     """Test all policies of a study from poses that none of them has learned from.
@@ -239,6 +240,7 @@ def evaluate(
         study: Folder of the study.
         task: What was learned.
         poses: Number of poses.
+        engine: Simulator: mujoco (CPU) or, for thousands of poses, warp (GPU).
         n_threads: CPU threads; 0 takes them all.
     """
     from kaccess import pipeline
@@ -246,7 +248,12 @@ def evaluate(
 
     with progress_bar("Testing", "policies") as progress:
         found = pipeline.evaluate(
-            study, task=task, n_poses=poses, n_threads=n_threads, progress=progress
+            study,
+            task=task,
+            n_poses=poses,
+            engine=engine,
+            n_threads=n_threads,
+            progress=progress,
         )
     print(format_evaluations(found))
 

@@ -171,6 +171,8 @@ class TrainConfig:
     """Episodes between two tests for the learning curve."""
     test_poses: int = 100
     """Poses to test on, none of which is learned from."""
+    test_engine: Literal["mujoco", "warp"] = "mujoco"
+    """Simulator of these tests: mujoco (CPU) or, for many learners, warp (GPU)."""
 
     def __post_init__(self) -> None:
         _check_counts(
@@ -205,9 +207,10 @@ class SacConfig:
     warmup_steps: int = 5000
     """Steps of each learner with random actions, before its first update."""
     envs_per_learner: int = 1
-    """Environments in which each learner acts."""
+    """Environments in which each learner acts at once: 8 are twice as fast as 1 on a
+    GPU."""
     updates_per_step: int = 1
-    """Updates of each learner while each of its environments makes one step."""
+    """Updates of each learner for each step of each of its environments."""
     capacity: int = 500_000
     """Transitions that each learner remembers; the oldest are forgotten."""
 

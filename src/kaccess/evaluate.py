@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kaccess.config import EngineName
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.task import Task
 from kaccess.robots import Robot
@@ -108,14 +109,23 @@ class PoseTest:
         robot: The robot.
         qpos: (n, nq) poses, to be started from at rest.
         n_threads: CPU threads; 0 takes them all.
+        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
     """
 
     def __init__(
-        self, task: Task, robot: Robot, qpos: Array, *, n_threads: int = 0
+        self,
+        task: Task,
+        robot: Robot,
+        qpos: Array,
+        *,
+        n_threads: int = 0,
+        engine: EngineName = "mujoco",
     ) -> None:
         self._qpos = qpos
         self._n_steps = round(TEST_TIME * task.control_rate)
-        self._episodes = Episodes(task, robot, len(qpos), n_threads=n_threads)
+        self._episodes = Episodes(
+            task, robot, len(qpos), n_threads=n_threads, engine=engine
+        )
 
     def score(self, act: Act) -> Scores:
         """Return what comes of a policy; row i of what it gets is from pose i."""

@@ -10,6 +10,7 @@ import numpy as np
 from kaccess.access import accessibility, estimate_pairs
 from kaccess.config import (
     AccessConfig,
+    EngineName,
     SampleConfig,
     StillConfig,
     TrainConfig,
@@ -209,11 +210,16 @@ def policy_metadata(task: Task, robot: Robot) -> dict[str, Any]:
 
 
 def curve_test(
-    task: Task, poses: Poses, *, n_learners: int, n_threads: int
+    task: Task,
+    poses: Poses,
+    *,
+    n_learners: int,
+    n_threads: int = 0,
+    engine: EngineName = "mujoco",
 ) -> Evaluate:
     """Return a test of all learners from the same poses, for their curves."""
     qpos = np.tile(poses.qpos, (n_learners, 1))
-    tester = PoseTest(task, poses.robot, qpos, n_threads=n_threads)
+    tester = PoseTest(task, poses.robot, qpos, n_threads=n_threads, engine=engine)
 
     def test(policies: Policies, step: int) -> dict[str, Array]:
         def act(obs: Array) -> Array:

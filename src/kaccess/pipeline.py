@@ -288,7 +288,13 @@ def train(
         out=out,
         device=device,
         meta=policy_metadata(task, robot),
-        evaluate=curve_test(task, test, n_learners=len(runs), n_threads=n_threads),
+        evaluate=curve_test(
+            task,
+            test,
+            n_learners=len(runs),
+            n_threads=n_threads,
+            engine=config.test_engine,
+        ),
         evaluate_every=config.test_every * task.episode_steps,
         checkpoint=name,
         progress=progress,
@@ -301,6 +307,7 @@ def evaluate(
     *,
     task: TaskName = "fall-recovery",
     n_poses: int = 500,
+    engine: EngineName = "mujoco",
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> "list[Evaluation]":
@@ -310,6 +317,7 @@ def evaluate(
         path: Folder of the study; the outcome is written to `evaluation/<task>.json`.
         task: What was learned.
         n_poses: Number of poses.
+        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
         n_threads: CPU threads; 0 takes them all.
         progress: Called with (policies tested, policies to test).
     """
@@ -326,7 +334,7 @@ def evaluate(
     robot, made = load_poses(study).robot, make_task(task)
     policies = find_policies(path / "train" / task, made, robot)
     test = test_poses(study, robot, "final", n_poses, n_threads=n_threads)
-    tester = PoseTest(made, robot, test.qpos, n_threads=n_threads)
+    tester = PoseTest(made, robot, test.qpos, n_threads=n_threads, engine=engine)
     groups = pose_groups(study, test, n_threads=n_threads)
     found = []
     for done, (name, policy) in enumerate(policies.items()):

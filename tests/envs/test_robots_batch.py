@@ -164,22 +164,6 @@ def test_threads_and_company_change_nothing(bittle, nine, actions):
     np.testing.assert_array_equal(alone.get_state(), states[0][3:4])
 
 
-def test_only_the_rows_given_move(bittle, nine, actions):
-    batch, reference = (RobotsBatch(bittle, 4, n_threads=1) for _ in range(2))
-    qpos = starts(nine, 4)
-    for each in (batch, reference):
-        each.reset(qpos)
-    rows = np.array([0, 2])
-    for action in actions(5, 4):
-        batch.step(action[rows], rows)
-        reference.step(action)
-    np.testing.assert_array_equal(batch.qpos[rows], reference.qpos[rows])
-    np.testing.assert_array_equal(batch.qpos[[1, 3]], qpos[[1, 3]])
-    np.testing.assert_array_equal(
-        batch.readings.distance[rows], reference.readings.distance[rows]
-    )
-
-
 def test_reset_of_a_row_leaves_no_trace_of_before(bittle, nine, actions):
     batch, fresh = (RobotsBatch(bittle, 2, n_threads=1) for _ in range(2))
     batch.reset(starts(nine, 2))

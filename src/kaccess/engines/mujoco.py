@@ -21,7 +21,7 @@ from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
 from kaccess.types import Array, BoolArray, IntArray, Progress
 
-__all__ = ["MujocoEngine", "silent_warnings"]
+__all__ = ["MujocoEngine", "lean_model", "silent_warnings"]
 
 _CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
 _SLOTS_PER_THREAD = 64
@@ -49,11 +49,9 @@ class MujocoEngine:
         self.robot = robot
         self.still = still or StillConfig()
         self._window = round(self.still.window / robot.timestep)
-        model = robot.model.__copy__()
-        # Nothing here reads a sensor, and no force depends on one.
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
         n_threads = n_threads or n_cpus()
-        self._batch = Batch(model, n_slots or _SLOTS_PER_THREAD * n_threads, n_threads)
+        n_slots = n_slots or _SLOTS_PER_THREAD * n_threads
+        self._batch = Batch(lean_model(robot), n_slots, n_threads)
 
     @property
     def batch_size(self) -> int:
@@ -132,6 +130,19 @@ class MujocoEngine:
         self._batch.reset(slots, stage=mujoco.mjtStage.mjSTAGE_NONE)
         self._batch.bind("qpos")[slots] = qpos
         self._batch.bind("ctrl")[slots] = targets
+
+
+def lean_model(robot: Robot) -> mujoco.MjModel:
+    """Return a robot's model without work that changes no motion, but for rounding.
+
+    Nothing reads a sensor, and no force depends on one. One robot is one island, and
+    for Bittle sparse matrices and no search for islands save a sixth of each step.
+    """
+    model = robot.model.__copy__()
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
+    return model
 
 
 @contextmanager

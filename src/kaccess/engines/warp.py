@@ -39,7 +39,7 @@ except ImportError as error:
         "`pip install 'kaccess[gpu]'`, or choose the 'mujoco' engine."
     ) from error
 
-__all__ = ["WarpEngine"]
+__all__ = ["Buffers", "WarpEngine", "find_device", "put_model", "reduced_model"]
 
 logger = logging.getLogger(__name__)
 
@@ -73,11 +73,11 @@ class WarpEngine:
     ) -> None:
         self.robot = robot
         self.still = still or StillConfig()
-        self._device = _find_device(device)
-        self._model = _reduced(robot.model)
-        self._buffers = _Buffers.of(self._model)
+        self._device = find_device(device)
+        self._model = reduced_model(robot.model)
+        self._buffers = Buffers.of(self._model)
         with wp.ScopedDevice(self._device):
-            self._warp_model = _put_model(robot, self._model)
+            self._warp_model = put_model(robot, self._model)
             self._worlds: dict[int, _Worlds] = {}
             self.n_worlds = _FEWEST_WORLDS
             self._make_kernels()
@@ -224,7 +224,7 @@ class WarpEngine:
 
 
 @dataclass(frozen=True)
-class _Buffers:
+class Buffers:
     """Room for contacts.
 
     Args:
@@ -236,7 +236,7 @@ class _Buffers:
     n_rows: int
 
     @classmethod
-    def of(cls, model: mujoco.MjModel) -> "_Buffers":
+    def of(cls, model: mujoco.MjModel) -> "Buffers":
         """Return room for a contact for each geom, and every joint at its limit."""
         pyramid = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
         dim = int(model.geom_condim.max())
@@ -245,8 +245,9 @@ class _Buffers:
         n_joints = int(model.jnt_limited.sum() + (model.dof_frictionloss > 0).sum())
         return cls(n_contacts, n_joints + 6 * model.neq + rows * n_contacts)
 
-    def doubled(self) -> "_Buffers":
-        return _Buffers(2 * self.n_contacts, 2 * self.n_rows)
+    def doubled(self) -> "Buffers":
+        """Return twice the room."""
+        return Buffers(2 * self.n_contacts, 2 * self.n_rows)
 
     def __str__(self) -> str:
         return f"{self.n_contacts} contacts and {self.n_rows} constraint rows a world"
@@ -266,7 +267,7 @@ class _Worlds:
         quiet: (n,) states in a row that were quiet, the last one included.
     """
 
-    def __init__(self, model: mujoco.MjModel, n: int, buffers: _Buffers) -> None:
+    def __init__(self, model: mujoco.MjModel, n: int, buffers: Buffers) -> None:
         self.n = n
         self.data = mjw.make_data(
             model, nworld=n, nconmax=buffers.n_contacts, njmax=buffers.n_rows
@@ -326,7 +327,7 @@ class _Queue:
         return int(self.counters.numpy()[1])
 
 
-def _find_device(name: str | None) -> wp.Device:
+def find_device(name: str | None) -> wp.Device:
     """Return a device of Warp, by default the first GPU."""
     wp.config.log_level = wp.LOG_ERROR  # what counts is raised below
     wp.init()
@@ -342,7 +343,7 @@ def _find_device(name: str | None) -> wp.Device:
         raise InputError(f"`device` must be one of {known}, got {name!r}.") from error
 
 
-def _reduced(model: mujoco.MjModel) -> mujoco.MjModel:
+def reduced_model(model: mujoco.MjModel) -> mujoco.MjModel:
     """Return a model that moves like `model` and computes no more than that."""
     model = model.__copy__()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
@@ -356,7 +357,7 @@ def _reduced(model: mujoco.MjModel) -> mujoco.MjModel:
     return model
 
 
-def _put_model(robot: Robot, model: mujoco.MjModel) -> mjw.Model:
+def put_model(robot: Robot, model: mujoco.MjModel) -> mjw.Model:
     """Copy a model to the device, or say what MuJoCo Warp cannot simulate of it."""
     known = [int(kind) for kind in mjw.GeomType]
     for geom in np.flatnonzero(~np.isin(model.geom_type, known)):

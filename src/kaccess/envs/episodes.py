@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kaccess.compiled import compiled
+from kaccess.config import EngineName
 from kaccess.envs.robots_batch import RobotsBatch
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
@@ -25,9 +26,20 @@ class Episodes:
         robot: The robot.
         n: How many of them.
         n_threads: CPU threads; 0 takes them all.
+        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
+        device: Where `warp` computes; by default the first GPU.
     """
 
-    def __init__(self, task: Task, robot: Robot, n: int, *, n_threads: int) -> None:
+    def __init__(
+        self,
+        task: Task,
+        robot: Robot,
+        n: int,
+        *,
+        n_threads: int = 0,
+        engine: EngineName = "mujoco",
+        device: str | None = None,
+    ) -> None:
         self.task = task
         self.robots = RobotsBatch(
             robot,
@@ -35,6 +47,8 @@ class Episodes:
             control_rate=task.control_rate,
             low_pass=task.low_pass,
             n_threads=n_threads,
+            engine=engine,
+            device=device,
         )
         self.low, self.high = task.observation_range(robot).T.astype(np.float32)
         self._term_names = [f"reward_{name}" for name in task.terms]

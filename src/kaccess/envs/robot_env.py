@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from kaccess.config import EngineName
 from kaccess.envs.camera import Camera
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.streams import Seed, get_streams, make_streams, set_streams
@@ -128,6 +129,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         starts: Where episodes begin: for all, or one for each robot; by default in the
             robot's standing pose.
         n_threads: CPU threads; 0 takes them all.
+        engine: `mujoco` (CPU threads), or `warp` (an NVIDIA GPU) for thousands.
+        device: Where `warp` computes; by default the first GPU.
         render_mode: `rgb_array`, or None for no pictures.
         max_episode_steps: Steps in an episode, if other than the task's.
     """
@@ -146,6 +149,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | Sequence[InitialStates] | None = None,
         n_threads: int = 0,
+        engine: EngineName = "mujoco",
+        device: str | None = None,
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
     ) -> None:
@@ -155,7 +160,14 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         self.starts = _as_many_starts(starts, self.robot, num_envs)
         self.render_mode = _check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
-        self._episodes = Episodes(self.task, self.robot, num_envs, n_threads=n_threads)
+        self._episodes = Episodes(
+            self.task,
+            self.robot,
+            num_envs,
+            n_threads=n_threads,
+            engine=engine,
+            device=device,
+        )
         self._camera = Camera(self.robot.model)
         self._streams: list[np.random.Generator] | None = None
         self._running = False

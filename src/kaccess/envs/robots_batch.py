@@ -1,19 +1,17 @@
-"""The physics of environments: n robots, moved and read together.
+"""The robots of environments: n of them, moved and read together.
 
-All robots are one `mujoco.batch.Batch`. A control step commands joint targets, lets the
-position actuators follow them for a whole number of physics steps, and reads how the
-robots are at the end of it. A robot's numbers depend on that robot alone: not on the
-others, nor on the number of threads.
+A control step commands joint targets, lets the position actuators follow them for a
+whole number of physics steps, and reads how the robots are at the end of it.
 """
 
 import mujoco
 import numpy as np
-from mujoco.batch import Batch
 
 from kaccess.compiled import compiled
-from kaccess.engines.cpus import n_cpus
-from kaccess.engines.mujoco import MujocoEngine, silent_warnings
+from kaccess.config import EngineName
+from kaccess.engines.mujoco import MujocoEngine
 from kaccess.envs.ground import Shapes, find_shapes
+from kaccess.envs.physics import make_physics
 from kaccess.envs.readings import Joints, blank_readings, read
 from kaccess.errors import InputError
 from kaccess.robots import Robot
@@ -34,6 +32,8 @@ class RobotsBatch:
         control_rate: Commands per second; must divide the rate of the physics [Hz].
         low_pass: Share of the old target in the new one, for each command [-].
         n_threads: CPU threads; 0 takes them all.
+        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
+        device: Where `warp` computes: `cuda:1`, `cpu`; by default the first GPU.
 
     Attributes:
         readings: How the robots are, as of their last step or reset.
@@ -48,6 +48,8 @@ class RobotsBatch:
         control_rate: float = 25.0,
         low_pass: float = 0.0,
         n_threads: int = 0,
+        engine: EngineName = "mujoco",
+        device: str | None = None,
     ) -> None:
         _check_counts(n, n_threads)
         self.robot = robot
@@ -60,22 +62,15 @@ class RobotsBatch:
             robot.joint_adr.astype(np.int64),
             robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]].astype(np.int64),
         )
-        model = robot.model.__copy__()
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR  # none is read
-        # Persistent: the last substep's look at the new state is the next one's first.
-        self._batch = Batch(model, n, n_threads or n_cpus(), persistent=True)
-        self._everyone = np.arange(n)
-        self._qpos, self._qvel, self._ctrl, self._force, self._xpos, self._xmat = (
-            self._batch.bind(field)
-            for field in (
-                "qpos",
-                "qvel",
-                "ctrl",
-                "actuator_force",
-                "geom_xpos",
-                "geom_xmat",
-            )
+        self._physics = make_physics(
+            engine,
+            robot,
+            n,
+            n_substeps=self.n_substeps,
+            n_threads=n_threads,
+            device=device,
         )
+        self._everyone = np.arange(n)
         self.readings = blank_readings(
             n,
             robot.model.nu,
@@ -91,7 +86,7 @@ class RobotsBatch:
     @property
     def qpos(self) -> Array:
         """(n, nq) states of the robots, a copy."""
-        return np.array(self._qpos)
+        return np.array(self._physics.qpos)
 
     def reset(self, qpos: Array, rows: IntArray | None = None) -> None:
         """Put robots at rest into given states, each holding the joints it has.
@@ -105,78 +100,62 @@ class RobotsBatch:
         """
         rows = self._everyone if rows is None else rows
         self._check_states(qpos, len(rows))
-        self._batch.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE)
-        self._qpos[rows] = qpos
-        self._ctrl[rows] = self.robot.joints(qpos)
-        with silent_warnings():
-            self._batch.forward(rows, stage=mujoco.mjtStage.mjSTAGE_VEL)
-        self._read(rows, self._qpos[:, 3:7])
+        self._physics.reset(rows, qpos, self.robot.joints(qpos))
+        self._read(rows, self._physics.qpos[:, 3:7])
         self._check_above_floor(rows)
 
-    def step(self, actions: Array, rows: IntArray | None = None) -> BoolArray:
-        """Let robots act for one control step.
+    def step(self, actions: Array) -> BoolArray:
+        """Let all robots act for one control step.
 
         Args:
-            actions: (m, nu) targets in [-1, 1], over the range of each joint.
-            rows: (m,) the robots that act, in ascending order; by default all. Time
-                stands still for the others.
+            actions: (n, nu) targets in [-1, 1], over the range of each joint.
 
         Returns:
-            (m,) whether the simulation of a robot broke down; it is to be reset.
+            (n,) whether the simulation of a robot broke down; it is to be reset.
         """
-        rows = self._everyone if rows is None else rows
         actions = np.asarray(actions, np.float64)
-        self._check_shape(actions, len(rows))
-        before = self._qpos[:, 3:7].copy()
-        if not _aim(
-            self._ctrl, rows, actions, self._middle, self._half, self._low_pass
-        ):
+        self._check_shape(actions)
+        physics = self._physics
+        before = physics.qpos[:, 3:7].copy()
+        if not _aim(physics.ctrl, actions, self._middle, self._half, self._low_pass):
             raise InputError("`actions` must be finite, got NaN or infinity.")
-        with silent_warnings():
-            self._batch.step(
-                None if rows is self._everyone else rows,
-                nstep=self.n_substeps,
-                stage=mujoco.mjtStage.mjSTAGE_VEL,
-            )
-        self._read(rows, before)
-        diverged = np.zeros(len(rows), bool)
-        _find_warned(self._batch.warning, rows, diverged)
+        diverged = physics.step()
+        self._read(self._everyone, before)
         return diverged
 
     def get_state(self) -> Array:
         """Return all that the future depends on, (n, n_state), warm start included."""
-        return np.array(self._batch.state)
+        return self._physics.get_state()
 
     def set_state(self, state: Array) -> None:
         """Go on from what `get_state` returned."""
-        if state.shape != self._batch.state.shape:
+        expected = self._physics.get_state().shape
+        if state.shape != expected:
             raise InputError(
-                f"`physics` must have shape {self._batch.state.shape} for {len(self)} "
-                f"robots {self.robot.name!r}, got {state.shape}."
+                f"`physics` must have shape {expected} for {len(self)} robots "
+                f"{self.robot.name!r}, got {state.shape}."
             )
-        self._batch.reset(stage=mujoco.mjtStage.mjSTAGE_NONE)
-        self._batch.state[:] = state
-        with silent_warnings():
-            self._batch.forward(stage=mujoco.mjtStage.mjSTAGE_VEL)
-        self._read(self._everyone, self._qpos[:, 3:7])
+        self._physics.set_state(state)
+        self._read(self._everyone, self._physics.qpos[:, 3:7])
 
     def data(self, row: int, data: mujoco.MjData | None = None) -> mujoco.MjData:
         """Return the data of one robot, to look at."""
-        return self._batch.get_data(row, data)
+        return self._physics.data(row, data)
 
     def _read(self, rows: IntArray, before: Array) -> None:
+        physics = self._physics
         read(
             self.readings,
             rows,
             self._joints,
             self._shapes,
             before,
-            self._qpos,
-            self._qvel,
-            self._ctrl,
-            self._force,
-            self._xpos,
-            self._xmat,
+            physics.qpos,
+            physics.qvel,
+            physics.ctrl,
+            physics.force,
+            physics.geom_xpos,
+            physics.geom_xmat,
         )
 
     def _check_states(self, qpos: Array, m: int) -> None:
@@ -203,46 +182,34 @@ class RobotsBatch:
                 f"Raise its base, qpos[2], by as much."
             )
 
-    def _check_shape(self, actions: Array, m: int) -> None:
-        if actions.shape != (m, self.robot.model.nu):
+    def _check_shape(self, actions: Array) -> None:
+        expected = (len(self), self.robot.model.nu)
+        if actions.shape != expected:
             raise InputError(
-                f"`actions` must have shape ({m}, {self.robot.model.nu}), one target "
-                f"for each joint of each robot, got {actions.shape}."
+                f"`actions` must have shape {expected}, one target for each joint of "
+                f"each robot, got {actions.shape}."
             )
 
 
 @compiled
 def _aim(
-    ctrl: Array,
-    rows: IntArray,
-    actions: Array,
-    middle: Array,
-    half: Array,
-    low_pass: float,
+    ctrl: Array, actions: Array, middle: Array, half: Array, low_pass: float
 ) -> bool:
     """Command targets: -1 and 1 are the ends of a joint's range, smoothed.
 
     Returns:
         Whether all actions are finite; else nothing is commanded.
     """
-    for k in range(len(rows)):
+    for i in range(len(ctrl)):
         for j in range(len(middle)):
-            if not np.isfinite(actions[k, j]):
+            if not np.isfinite(actions[i, j]):
                 return False
-    for k in range(len(rows)):
+    for i in range(len(ctrl)):
         for j in range(len(middle)):
-            action = min(max(actions[k, j], -1.0), 1.0)
+            action = min(max(actions[i, j], -1.0), 1.0)
             new = middle[j] + half[j] * action
-            ctrl[rows[k], j] = low_pass * ctrl[rows[k], j] + (1.0 - low_pass) * new
+            ctrl[i, j] = low_pass * ctrl[i, j] + (1.0 - low_pass) * new
     return True
-
-
-@compiled
-def _find_warned(warning: IntArray, rows: IntArray, out: BoolArray) -> None:
-    """Write for which robots MuJoCo has counted warnings since their reset."""
-    for k in range(len(rows)):
-        for kind in range(warning.shape[1]):
-            out[k] |= warning[rows[k], kind, 1] > 0
 
 
 def _n_substeps(robot: Robot, control_rate: float) -> int:

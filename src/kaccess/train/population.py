@@ -112,8 +112,9 @@ class Population:
         self.go_on(0, 0)
 
     def update(self) -> None:
-        """Make the updates that belong to one step of the environments."""
-        for _ in range(self.config.updates_per_step):
+        """Make the updates that belong to one step of all environments."""
+        config = self.config
+        for _ in range(config.envs_per_learner * config.updates_per_step):
             for numbers in (self._for_updates, self._for_batches):
                 numbers.refill()
                 numbers.advance()
