@@ -16,6 +16,8 @@ from kaccess.study import Study
 
 @dataclass(frozen=True)
 class Config:
+    """Where they go."""
+
     study: tyro.conf.Positional[Path]
     """Folder of the study, clustered by K-Access."""
 

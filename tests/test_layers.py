@@ -14,7 +14,7 @@ LAYERS = [
     {"poses", "train"},
     {"access"},
     {"envs"},
-    {"evaluate"},
+    {"curves", "evaluate"},
     {"learning"},
     {"report"},
     {"pipeline"},

@@ -5,7 +5,7 @@ Intervals are percentile bootstraps over the runs of each task (stratified), wit
 generator passed in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = [
     "bootstrap",
     "interquartile_mean",
     "probability_of_improvement",
+    "ratio_of_means",
     "wilson",
 ]
 
@@ -103,6 +104,23 @@ def probability_of_improvement(
     return _bootstrap([*first, *second], chance, rng, confidence, n_resamples)
 
 
+def ratio_of_means(
+    scores: ArrayLike,
+    others: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    confidence: float = _CONFIDENCE,
+    n_resamples: int = _N_RESAMPLES,
+) -> Interval:
+    """Return the mean of some runs over that of others, both (n_runs,), resampled."""
+    samples = [np.array(each, dtype=np.float64) for each in (scores, others)]
+
+    def ratio(one: Array, two: Array) -> float:
+        return float(one.mean() / two.mean())
+
+    return _bootstrap(samples, ratio, rng, confidence, n_resamples)
+
+
 def _tasks(scores: ArrayLike) -> list[Array]:
     """Return the scores of each task, (n_runs,) each."""
     table = np.asarray(scores, dtype=np.float64)
@@ -116,7 +134,7 @@ def _share_of_wins(one: Array, two: Array) -> float:
 
 
 def _bootstrap(
-    samples: list[Array],
+    samples: Sequence[Array],
     statistic: Callable[..., float],
     rng: np.random.Generator,
     confidence: float,

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from kaccess import InputError
+from kaccess.curves import Curves, compare, format_comparison, load_curves
+from kaccess.stats import ratio_of_means
+
+
+def curves(*success):
+    table = np.array(success, dtype=float)
+    episodes = 25.0 * np.arange(1, table.shape[1] + 1)
+    return Curves(np.arange(len(table)), episodes, {"success_loose": table})
+
+
+def write(folder, name, rows):
+    path = folder / name / "evaluation.csv"
+    path.parent.mkdir(parents=True)
+    lines = [f"{step},{success},1" for step, success in rows]
+    path.write_text("\n".join(["step,success_loose,reward", *lines]) + "\n")
+
+
+def test_a_level_is_reached_at_the_first_test_that_shows_it():
+    found = curves([0.1, 0.95, 0.5, 1.0], [0.0, 0.0, 0.9, 0.9], [0.0, 0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(found.episodes_to(0.9), [50, 75, np.inf])
+    np.testing.assert_array_equal(found.episodes_to(0.96), [100, np.inf, np.inf])
+    np.testing.assert_allclose(found.area(), [0.6375, 0.45, 0.15])
+
+
+def test_those_who_never_reach_it_count_as_the_end():
+    fast = curves([0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0])  # 50 and 25 episodes
+    slow = curves([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0])  # 100 and never
+    found = compare(fast, slow, 0.9)
+    assert (found.n_reached, found.n_seeds) == (2, 2)
+    assert found.episodes.value == 37.5
+    assert found.ratio.value == pytest.approx(0.375)
+    assert found.better.value == 1.0
+    assert compare(slow, fast, 0.9).n_reached == 1
+    assert compare(slow, fast, 0.9).better.value == 0.0
+    assert compare(slow, slow, 0.9).better.value == 0.5
+
+
+def test_ratio_of_means_and_its_interval():
+    rng = np.random.default_rng(0)
+    found = ratio_of_means([10.0, 20.0, 30.0], [40.0, 40.0], rng=rng)
+    assert found.value == 0.5
+    assert 0.25 <= found.low < 0.5 < found.high <= 0.75
+
+
+def test_curves_are_read_up_to_the_shortest(tmp_path):
+    write(tmp_path, "ka/seed-1", [(7504, 0.5), (15000, 1.0), (22504, 1.0)])
+    write(tmp_path, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
+    write(tmp_path, "rnd/seed-0", [(7504, 0.0), (15000, 0.0)])
+    found = load_curves(tmp_path)
+    assert list(found) == ["ka", "rnd"]
+    np.testing.assert_array_equal(found["ka"].seeds, [0, 1])
+    np.testing.assert_array_equal(found["ka"].episodes, [25, 50])
+    expected = [[0.25, 0.75], [0.5, 1.0]]
+    np.testing.assert_array_equal(found["ka"].figures["success_loose"], expected)
+
+
+def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
+    found = {
+        "rnd": curves([0.0, 0.9], [0.0, 0.9]),
+        "ka": curves([1.0, 1.0], [0.0, 0.0]),
+    }
+    lines = format_comparison(found, levels=[0.9]).splitlines()
+    assert lines[1].startswith("ka      ")
+    assert "1 / 2" in lines[1]
+    assert "38 (25 to 50)" in lines[1]
+    assert lines[2].startswith("rnd")
+    assert "1.00 (1.00 to 1.00)" in lines[2]
+
+
+def test_what_is_missing_is_told(tmp_path):
+    with pytest.raises(InputError, match="has no learning curves"):
+        load_curves(tmp_path)
+    write(tmp_path, "ka/seed-0", [])
+    with pytest.raises(InputError, match="has not been tested yet"):
+        load_curves(tmp_path)
+    with pytest.raises(InputError, match=r"no curves of 'rnd' .* only of ka"):
+        format_comparison({"ka": curves([1.0])})
