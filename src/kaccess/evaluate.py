@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from kaccess.envs.episodes import Episodes
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.episodes import Episodes, turned
+from kaccess.envs.ground import find_shapes
 from kaccess.envs.task import Task
 from kaccess.robots import Robot
 from kaccess.stats import Interval, wilson
@@ -23,6 +25,7 @@ __all__ = [
     "Summary",
     "PoseTest",
     "by_group",
+    "placed",
     "summarize",
 ]
 
@@ -30,6 +33,7 @@ Act = Callable[[Array], Array]
 """Returns actions, (n, nu), for observations, (n, d)."""
 
 TEST_TIME = 3.0  # [s], 75 steps: the paper, section III-D
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))  # [rad], whose multiples are spread evenly
 
 
 @dataclass(frozen=True)
@@ -107,18 +111,33 @@ class PoseTest:
         task: The task.
         robot: The robot.
         qpos: (n, nq) poses, to be started from at rest.
+        conditions: What differs from the study; by default nothing.
+        n_policies: Policies that act at the same time, each from all the poses.
         n_threads: CPU threads; 0 takes them all.
     """
 
     def __init__(
-        self, task: Task, robot: Robot, qpos: Array, *, n_threads: int = 0
+        self,
+        task: Task,
+        robot: Robot,
+        qpos: Array,
+        *,
+        conditions: Conditions | None = None,
+        n_policies: int = 1,
+        n_threads: int = 0,
     ) -> None:
-        self._qpos = qpos
+        conditions = conditions or Conditions()
+        self._qpos = np.tile(placed(qpos, robot, conditions), (n_policies, 1))
         self._n_steps = round(TEST_TIME * task.control_rate)
-        self._episodes = Episodes(task, robot, len(qpos), n_threads=n_threads)
+        self._episodes = Episodes(
+            task, robot, len(self._qpos), conditions=conditions, n_threads=n_threads
+        )
 
     def score(self, act: Act) -> Scores:
-        """Return what comes of a policy; row i of what it gets is from pose i."""
+        """Return what comes of policies; row i of what they get is from pose i.
+
+        Of several policies, the rows of the first come first, then those of the next.
+        """
         self._episodes.begin(self._qpos)
         tally = _Tally(self._episodes)
         # Threads of small matrix products wait in loops, where the physics needs them.
@@ -127,6 +146,16 @@ class PoseTest:
                 reward, _ = self._episodes.step(act(self._episodes.observe()))
                 tally.add(reward, step)
         return tally.scores(self._n_steps)
+
+
+def placed(qpos: Array, robot: Robot, conditions: Conditions) -> Array:
+    """Return test poses, (n, nq), as they lie under conditions.
+
+    On a slope pose i is turned by i golden angles, whatever the other poses are.
+    """
+    if not conditions.slope:
+        return qpos
+    return turned(qpos, _GOLDEN_ANGLE * np.arange(len(qpos)), find_shapes(robot).up)
 
 
 class _Tally:
