@@ -171,6 +171,9 @@ class TrainConfig:
     """Episodes between two tests for the learning curve."""
     test_poses: int = 100
     """Poses to test on, none of which is learned from."""
+    conditions: str = ""
+    """What differs from the study, in learning and in its tests, such as
+    torque=0.6,delay=0.04: of torque, friction, mass, slope, delay."""
 
     def __post_init__(self) -> None:
         _check_counts(
