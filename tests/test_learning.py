@@ -255,6 +255,9 @@ def test_poses_to_test_on_are_apart_and_stay_the_same(study, tiny):
     curve = learning.test_poses(Study(study), tiny, "curve", 8).qpos
     for one, other in ((known, final), (known, curve), (final, curve)):
         assert np.abs(one[:, None] - other[None]).max(axis=2).min() > 1e-6
+    shutil.rmtree(study / "tests")
+    first = learning.test_poses(Study(study), tiny, "final", 1).qpos
+    np.testing.assert_array_equal(first, final[:1])
     more = learning.test_poses(Study(study), tiny, "final", 12).qpos
     np.testing.assert_array_equal(more[:8], final)
     np.testing.assert_array_equal(
@@ -352,10 +355,13 @@ def test_bittles_policies_know_its_firmware(bittle):
     assert set(known.values()) == set(bittle.joint_names)
 
 
-def test_a_video_can_be_had(trained, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "options", [[], ["--trained-under", HARD, "--conditions", "slope=5"]]
+)
+def test_a_video_can_be_had(trained_hard, tmp_path, capsys, options):
     pytest.importorskip("imageio_ffmpeg")
     video = tmp_path / "play.mp4"
-    args = ["play", trained, "--run", "ka/seed-0", "--seconds", "0.2"]
+    args = ["play", trained_hard, "--run", "ka/seed-0", "--seconds", "0.2", *options]
     try:
         main([*map(str, args), "--video", str(video)])
     except SystemExit:

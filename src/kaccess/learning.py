@@ -153,11 +153,12 @@ def test_poses(
     path = study.path / "tests" / f"{kind}.npz"
     stored = InitialStates.load(path) if path.exists() else None
     if stored is None or len(stored) < n:
-        settings = study.settings["sample"] | {"n": n, "mirror": False}
+        n_drawn = max(n, 2)  # fewer cannot be drawn
+        settings = study.settings["sample"] | {"n": n_drawn, "mirror": False}
         config = from_settings(SampleConfig, settings)
         engine = _cpu_engine(study, robot, n_threads)
         drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
-        names = tuple(f"{kind} pose {index}" for index in range(n))
+        names = tuple(f"{kind} pose {index}" for index in range(n_drawn))
         model = robot.fingerprint
         stored = InitialStates.uniform(drawn.qpos, names=names, model=model)
         stored.save(path)

@@ -263,6 +263,35 @@ def test_conditions_under_which_it_cannot_stand_are_explained(bittle, text):
         RobotEnv(conditions=text)
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "is_refused"),
+    [
+        ((0.1, 0), (0.085, 20), False),
+        ((0.1, 0), (0.075, 0), True),  # it has given way
+        ((0.1, 0), (0.1, 30), True),  # it has tipped over
+        ((0.1, 0), None, True),  # it slides
+        ((0.1, 90), (0.1, 90), False),  # it stands like that
+        (None, None, False),  # it never stood
+    ],
+)
+def test_what_it_means_to_hold_the_standing_pose(
+    bittle, monkeypatch, before, now, is_refused
+):
+    def settle(robot):
+        settled = before if robot is bittle else now
+        if settled is None:
+            return None
+        angle = np.radians(settled[1])
+        return settled[0], np.array([np.sin(angle), 0.0, np.cos(angle)])
+
+    monkeypatch.setattr(module, "_settle_standing", settle)
+    if is_refused:
+        with pytest.raises(InputError, match="it slides, tips over or gives way"):
+            Conditions(mass=2).applied_to(bittle)
+    else:
+        Conditions(mass=2).applied_to(bittle)
+
+
 # On a slope
 
 
