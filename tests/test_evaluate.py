@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.fall_recovery import FallRecovery
 from kaccess.envs.robot_env import RobotEnv
-from kaccess.evaluate import PoseTest, Scores, by_group, summarize
+from kaccess.evaluate import PoseTest, Scores, by_group, placed, summarize
+from kaccess.rotations import gravity_in_body
 
 
 def hold_standing(robot):
@@ -69,6 +71,55 @@ def test_a_tester_can_be_used_again(bittle, poses, scores):
     for _ in range(2):
         again = tester.score(hold_standing(bittle))
         np.testing.assert_array_equal(again.reward, scores.reward)
+
+
+@pytest.mark.parametrize("text", ["friction=0.3,delay=0.04", "slope=10,mass=1.2"])
+def test_equals_a_plain_loop_under_conditions(bittle, poses, text):
+    under = Conditions.parse(text)
+    scores = PoseTest(FallRecovery(), bittle, poses, conditions=under).score(wave)
+    env = RobotEnv(robot=bittle, conditions=under)
+    for row, qpos in enumerate(placed(poses, bittle, under)):
+        seen, _ = env.reset(options={"qpos": qpos})
+        total = 0.0
+        for _ in range(75):
+            seen, reward, _, _, info = env.step(wave(seen[None])[0])
+            total += reward
+        assert scores.reward[row] == pytest.approx(total, abs=1e-9)
+        assert scores.success[row] == info["success"]
+
+
+def wave(obs):
+    """A policy that does something else in each pose."""
+    return np.tanh(obs[:, 6:14].astype(np.float64) - obs[:, :1])
+
+
+def test_on_a_slope_the_heading_of_a_pose_depends_on_its_number_alone(bittle, poses):
+    many, slope = np.repeat(poses, 3, axis=0), Conditions(slope=10)
+    turned = placed(many, bittle, slope)
+    np.testing.assert_array_equal(placed(many[:5], bittle, slope), turned[:5])
+    np.testing.assert_array_equal(turned[0], many[0])
+    np.testing.assert_allclose(
+        gravity_in_body(turned[:, 3:7]), gravity_in_body(many[:, 3:7]), atol=1e-9
+    )
+    golden = np.pi * (3 - 5**0.5)
+    quat = [np.cos(golden / 2), 0, 0, np.sin(golden / 2)]
+    np.testing.assert_allclose(turned[1, 3:7], quat)  # it stands
+    assert placed(many, bittle, Conditions(mass=2)) is many
+
+
+@pytest.mark.parametrize("text", ["", "slope=10"])
+def test_policies_side_by_side_score_as_each_does_alone(bittle, poses, text):
+    under, stand = Conditions.parse(text), hold_standing(bittle)
+    n = len(poses)
+
+    def both(obs):
+        return np.concatenate([wave(obs[:n]), stand(obs[n:])])
+
+    test = PoseTest(FallRecovery(), bittle, poses, conditions=under, n_policies=2)
+    together = test.score(both)
+    alone = PoseTest(FallRecovery(), bittle, poses, conditions=under)
+    for rows, act in ((slice(n), wave), (slice(n, None), stand)):
+        np.testing.assert_array_equal(together[rows].reward, alone.score(act).reward)
 
 
 def some_scores():

@@ -7,6 +7,7 @@ from kaccess.rotations import (
     mirror_quat,
     quat_from_roll_pitch,
     roll_pitch,
+    turn_quat,
 )
 
 ROLL = st.floats(-3.14, 3.14)
@@ -37,3 +38,13 @@ def test_mirroring_flips_roll_only(roll, pitch):
     quat = quat_from_roll_pitch(np.array([roll]), np.array([pitch]))
     expected = gravity(-roll, pitch)
     np.testing.assert_allclose(gravity_in_body(mirror_quat(quat)), expected, atol=1e-12)
+
+
+def test_a_turn_about_the_vertical_changes_the_heading_alone():
+    quat = quat_from_roll_pitch(np.array([0.4, 0.4]), np.array([-0.3, -0.3]))
+    turned = turn_quat(quat, np.array([0.0, np.pi / 2]), np.array([0.0, 0.0, 1.0]))
+    np.testing.assert_allclose(turned[0], quat[0])
+    np.testing.assert_allclose(gravity_in_body(turned), gravity_in_body(quat))
+    upright = np.array([[1.0, 0.0, 0.0, 0.0]])
+    left = turn_quat(upright, np.array([np.pi / 2]), np.array([0.0, 0.0, 1.0]))
+    np.testing.assert_allclose(left, [[0.5**0.5, 0, 0, 0.5**0.5]])

@@ -230,6 +230,8 @@ def train(
 def evaluate(
     study: StudyPath,
     task: TaskName = "fall-recovery",
+    trained_under: str = "",
+    conditions: str | None = None,
     poses: int = 500,
     engine: Literal["mujoco", "warp"] = "mujoco",
     n_threads: Threads = 0,
@@ -239,6 +241,10 @@ def evaluate(
     Args:
         study: Folder of the study.
         task: What was learned.
+        trained_under: Test the policies that train --conditions made with this text;
+            by default those of a training without conditions.
+        conditions: Test under these, such as friction=0.3,slope=10; by default under
+            those of the training. The word nominal stands for none.
         poses: Number of poses.
         engine: Simulator: mujoco (CPU) or, for thousands of poses, warp (GPU).
         n_threads: CPU threads; 0 takes them all.
@@ -250,18 +256,23 @@ def evaluate(
         found = pipeline.evaluate(
             study,
             task=task,
+            trained_under=trained_under,
+            conditions=conditions,
             n_poses=poses,
             engine=engine,
             n_threads=n_threads,
             progress=progress,
         )
-    print(format_evaluations(found))
+    under = trained_under if conditions is None else conditions
+    print(format_evaluations(found, under=under))
 
 
 def play(
     study: StudyPath,
     run: str,
     task: TaskName = "fall-recovery",
+    trained_under: str = "",
+    conditions: str | None = None,
     pose: int = 0,
     video: Path = Path("play.mp4"),
     viewer: bool = False,
@@ -273,6 +284,8 @@ def play(
         study: Folder of the study.
         run: Name of the learner, such as ka/seed-0.
         task: What it has learned.
+        trained_under: Conditions of its training, as in evaluate.
+        conditions: Show it under these, as in evaluate.
         pose: Number of the pose.
         video: File to write (H.264).
         viewer: Show it live in a window instead.
@@ -281,12 +294,25 @@ def play(
     from kaccess import views
 
     file = None if viewer else video
-    outcome = views.play(study, run, task=task, pose=pose, video=file, seconds=seconds)
+    outcome = views.play(
+        study,
+        run,
+        task=task,
+        trained_under=trained_under,
+        conditions=conditions,
+        pose=pose,
+        video=file,
+        seconds=seconds,
+    )
     print(outcome if viewer else f"{outcome} Video: {video}")
 
 
 def export(
-    study: StudyPath, run: str, onnx: Path, task: TaskName = "fall-recovery"
+    study: StudyPath,
+    run: str,
+    onnx: Path,
+    task: TaskName = "fall-recovery",
+    trained_under: str = "",
 ) -> None:
     """Write a policy as ONNX, with joint order, scaling and rate beside it.
 
@@ -295,10 +321,12 @@ def export(
         run: Name of the learner, such as ka/seed-0.
         onnx: File to write.
         task: What it has learned.
+        trained_under: Conditions of its training, as in evaluate.
     """
     from kaccess import views
 
-    print(f"Policy: {views.export(study, run, onnx, task=task)}")
+    made = views.export(study, run, onnx, task=task, trained_under=trained_under)
+    print(f"Policy: {made}")
 
 
 def _note(figures: Mapping[str, float]) -> str:

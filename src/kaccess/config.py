@@ -173,6 +173,9 @@ class TrainConfig:
     """Poses to test on, none of which is learned from."""
     test_engine: Literal["mujoco", "warp"] = "mujoco"
     """Simulator of these tests: mujoco (CPU) or, for many learners, warp (GPU)."""
+    conditions: str = ""
+    """What differs from the study, in learning and in its tests, such as
+    torque=0.6,delay=0.04: of torque, friction, mass, slope, delay."""
 
     def __post_init__(self) -> None:
         _check_counts(

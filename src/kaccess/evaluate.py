@@ -11,7 +11,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kaccess.config import EngineName
-from kaccess.envs.episodes import Episodes
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.episodes import Episodes, turned
+from kaccess.envs.ground import find_shapes
 from kaccess.envs.task import Task
 from kaccess.robots import Robot
 from kaccess.stats import Interval, wilson
@@ -24,6 +26,7 @@ __all__ = [
     "Summary",
     "PoseTest",
     "by_group",
+    "placed",
     "summarize",
 ]
 
@@ -31,6 +34,7 @@ Act = Callable[[Array], Array]
 """Returns actions, (n, nu), for observations, (n, d)."""
 
 TEST_TIME = 3.0  # [s], 75 steps: the paper, section III-D
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))  # [rad], whose multiples are spread evenly
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,8 @@ class PoseTest:
         task: The task.
         robot: The robot.
         qpos: (n, nq) poses, to be started from at rest.
+        conditions: What differs from the study; by default nothing.
+        n_policies: Policies that act at the same time, each from all the poses.
         n_threads: CPU threads; 0 takes them all.
         engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
     """
@@ -118,17 +124,28 @@ class PoseTest:
         robot: Robot,
         qpos: Array,
         *,
+        conditions: Conditions | None = None,
+        n_policies: int = 1,
         n_threads: int = 0,
         engine: EngineName = "mujoco",
     ) -> None:
-        self._qpos = qpos
+        conditions = conditions or Conditions()
+        self._qpos = np.tile(placed(qpos, robot, conditions), (n_policies, 1))
         self._n_steps = round(TEST_TIME * task.control_rate)
         self._episodes = Episodes(
-            task, robot, len(qpos), n_threads=n_threads, engine=engine
+            task,
+            robot,
+            len(self._qpos),
+            conditions=conditions,
+            n_threads=n_threads,
+            engine=engine,
         )
 
     def score(self, act: Act) -> Scores:
-        """Return what comes of a policy; row i of what it gets is from pose i."""
+        """Return what comes of policies; row i of what they get is from pose i.
+
+        Of several policies, the rows of the first come first, then those of the next.
+        """
         self._episodes.begin(self._qpos)
         tally = _Tally(self._episodes)
         # Threads of small matrix products wait in loops, where the physics needs them.
@@ -137,6 +154,16 @@ class PoseTest:
                 reward, _ = self._episodes.step(act(self._episodes.observe()))
                 tally.add(reward, step)
         return tally.scores(self._n_steps)
+
+
+def placed(qpos: Array, robot: Robot, conditions: Conditions) -> Array:
+    """Return test poses, (n, nq), as they lie under conditions.
+
+    On a slope pose i is turned by i golden angles, whatever the other poses are.
+    """
+    if not conditions.slope:
+        return qpos
+    return turned(qpos, _GOLDEN_ANGLE * np.arange(len(qpos)), find_shapes(robot).up)
 
 
 class _Tally:

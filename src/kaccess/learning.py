@@ -17,6 +17,7 @@ from kaccess.config import (
     from_settings,
 )
 from kaccess.engines import Engine, make_engine
+from kaccess.envs.conditions import NOMINAL, Conditions
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.evaluate import Group, PoseTest, Scores, Summary, by_group, summarize
@@ -32,6 +33,7 @@ __all__ = [
     "Learner",
     "curve_test",
     "evaluate_policy",
+    "evaluation_name",
     "find_policies",
     "find_starts",
     "learners",
@@ -40,6 +42,7 @@ __all__ = [
     "population_name",
     "pose_groups",
     "require_new",
+    "runs_folder",
     "test_poses",
 ]
 
@@ -151,11 +154,12 @@ def test_poses(
     path = study.path / "tests" / f"{kind}.npz"
     stored = InitialStates.load(path) if path.exists() else None
     if stored is None or len(stored) < n:
-        settings = study.settings["sample"] | {"n": n, "mirror": False}
+        n_drawn = max(n, 2)  # fewer cannot be drawn
+        settings = study.settings["sample"] | {"n": n_drawn, "mirror": False}
         config = from_settings(SampleConfig, settings)
         engine = _cpu_engine(study, robot, n_threads)
         drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
-        names = tuple(f"{kind} pose {index}" for index in range(n))
+        names = tuple(f"{kind} pose {index}" for index in range(n_drawn))
         model = robot.fingerprint
         stored = InitialStates.uniform(drawn.qpos, names=names, model=model)
         stored.save(path)
@@ -166,6 +170,22 @@ def test_poses(
 def _cpu_engine(study: Study, robot: Robot, n_threads: int) -> Engine:
     still = StillConfig(**study.settings["still"])
     return make_engine("mujoco", robot, still, n_threads=n_threads)
+
+
+def runs_folder(path: Path, task: Task, trained_under: Conditions) -> Path:
+    """Return where a study keeps the runs of a task: those under conditions apart."""
+    return path / "train" / _runs_name(task, trained_under)
+
+
+def evaluation_name(task: Task, trained_under: Conditions, under: Conditions) -> str:
+    """Name a test of policies that were trained under some conditions, under others."""
+    name = _runs_name(task, trained_under)
+    return name if under == trained_under else f"{name}_under_{under.text or NOMINAL}"
+
+
+def _runs_name(task: Task, trained_under: Conditions) -> str:
+    text = trained_under.text
+    return f"{task.name}@{text}" if text else task.name
 
 
 def population_name(config: TrainConfig) -> str:
@@ -186,12 +206,15 @@ def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
         )
 
 
-def policy_metadata(task: Task, robot: Robot) -> dict[str, Any]:
+def policy_metadata(
+    task: Task, robot: Robot, conditions: Conditions | None = None
+) -> dict[str, Any]:
     """Return what a policy's file says of its use.
 
     An action of -1 and of 1 are the ends of a joint's range; targets are mixed with the
-    last ones by `low_pass`.
+    last ones by `low_pass`. It names the conditions of its training, if there were any.
     """
+    text = conditions.text if conditions else ""
     spec = ROBOTS.get(robot.name)
     return {
         "task": task.name,
@@ -206,6 +229,7 @@ def policy_metadata(task: Task, robot: Robot) -> dict[str, Any]:
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()
         },
+        **({"conditions": text} if text else {}),
     }
 
 
@@ -214,17 +238,25 @@ def curve_test(
     poses: Poses,
     *,
     n_learners: int,
+    conditions: Conditions,
     n_threads: int = 0,
     engine: EngineName = "mujoco",
 ) -> Evaluate:
     """Return a test of all learners from the same poses, for their curves."""
-    qpos = np.tile(poses.qpos, (n_learners, 1))
-    tester = PoseTest(task, poses.robot, qpos, n_threads=n_threads, engine=engine)
+    tester = PoseTest(
+        task,
+        poses.robot,
+        poses.qpos,
+        conditions=conditions,
+        n_policies=n_learners,
+        n_threads=n_threads,
+        engine=engine,
+    )
 
     def test(policies: Policies, step: int) -> dict[str, Array]:
         def act(obs: Array) -> Array:
             actions = policies.act_all(obs.reshape(n_learners, len(poses), -1))
-            return actions.reshape(len(qpos), -1)
+            return actions.reshape(len(obs), -1)
 
         scores = tester.score(act)
         figures = {
@@ -242,34 +274,43 @@ def curve_test(
     return test
 
 
-def find_policies(out: Path, task: Task, robot: Robot) -> dict[str, Policy]:
-    """Return the policies that were trained for a task, by name.
+def find_policies(
+    study: Path, task: Task, robot: Robot, trained_under: Conditions
+) -> dict[str, Policy]:
+    """Return the policies that were trained for a task under conditions, by name.
 
     Raises:
         InputError: If there are none, or one is of another robot or task.
     """
+    out, text = runs_folder(study, task, trained_under), trained_under.text
     paths = sorted(out.glob("*/seed-*/policy.safetensors"))
     if not paths:
-        study = out.parent.parent
+        option = f" --conditions {text}" if text else ""
         raise InputError(
-            f"{study} has no policies for {task.name!r} yet. Run `kaccess train "
-            f"{study} --task {task.name}` first."
+            f"{study} has no policies in {out.relative_to(study)} yet. Run `kaccess "
+            f"train {study} --task {task.name}{option}` first."
         )
     return {
-        str(path.parent.relative_to(out)): load_policy(path, task, robot)
+        str(path.parent.relative_to(out)): load_policy(path, task, robot, trained_under)
         for path in paths
     }
 
 
-def load_policy(path: Path, task: Task, robot: Robot) -> Policy:
-    """Read a policy, which must be of that task and robot."""
+def load_policy(
+    path: Path, task: Task, robot: Robot, trained_under: Conditions
+) -> Policy:
+    """Read a policy, which must be of that task, robot and conditions."""
     policy = Policy.load(path)
-    expected = {"task": task.name, "model": robot.fingerprint}
+    expected = {
+        "task": task.name,
+        "model": robot.fingerprint,
+        "conditions": trained_under.text,
+    }
     for what, value in expected.items():
-        if policy.metadata.get(what) != value:
+        if policy.metadata.get(what, "") != value:
             raise InputError(
-                f"{path} was trained with another {what} than that of this study. "
-                "Train it anew."
+                f"{path} was trained differently: its `{what}` is not what its folder "
+                "and this study say. Train it anew."
             )
     return policy
 

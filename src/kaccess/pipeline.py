@@ -254,8 +254,10 @@ def train(
         progress: Called with (steps done, steps to do, figures such as `return`).
 
     Returns:
-        The folder of the runs, `train/<task>`: each in `<starts>/seed-<number>`.
+        The folder of the runs, `train/<task>` or, under conditions,
+        `train/<task>@<conditions>`: each in `<starts>/seed-<number>`.
     """
+    from kaccess.envs.conditions import Conditions
     from kaccess.envs.robot_env import RobotVectorEnv
     from kaccess.envs.task import make_task
     from kaccess.learning import (
@@ -264,20 +266,26 @@ def train(
         policy_metadata,
         population_name,
         require_new,
+        runs_folder,
         test_poses,
     )
     from kaccess.train import train as train_population
 
     study = Study(path)
     robot, sac = load_poses(study).robot, sac or SacConfig()
-    task = make_task(config.task)
+    task, conditions = make_task(config.task), Conditions.parse(config.conditions)
     runs = learners(study, config, task)
-    out, name = path / "train" / config.task, population_name(config)
+    out, name = runs_folder(path, task, conditions), population_name(config)
     require_new(out, [run.name for run in runs], checkpoint=name)
     test = test_poses(study, robot, "curve", config.test_poses, n_threads=n_threads)
     starts = [run.starts for run in runs for _ in range(sac.envs_per_learner)]
     env = RobotVectorEnv(
-        len(starts), task, robot=robot, starts=starts, n_threads=n_threads
+        len(starts),
+        task,
+        robot=robot,
+        starts=starts,
+        conditions=conditions,
+        n_threads=n_threads,
     )
     train_population(
         env,
@@ -287,11 +295,12 @@ def train(
         n_steps=config.episodes * task.episode_steps,
         out=out,
         device=device,
-        meta=policy_metadata(task, robot),
+        meta=policy_metadata(task, robot, conditions),
         evaluate=curve_test(
             task,
             test,
             n_learners=len(runs),
+            conditions=conditions,
             n_threads=n_threads,
             engine=config.test_engine,
         ),
@@ -306,6 +315,8 @@ def evaluate(
     path: Path,
     *,
     task: TaskName = "fall-recovery",
+    trained_under: str = "",
+    conditions: str | None = None,
     n_poses: int = 500,
     engine: EngineName = "mujoco",
     n_threads: int = 0,
@@ -314,17 +325,23 @@ def evaluate(
     """Test all policies of a study from poses that none of them has learned from.
 
     Args:
-        path: Folder of the study; the outcome is written to `evaluation/<task>.json`.
+        path: Folder of the study; the outcome is written to `evaluation/<task>.json`,
+            or to one whose name says the conditions.
         task: What was learned.
+        trained_under: Test the policies that were trained under these conditions; by
+            default those trained as the study is.
+        conditions: Test under these; by default under those of the training.
         n_poses: Number of poses.
         engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
         n_threads: CPU threads; 0 takes them all.
         progress: Called with (policies tested, policies to test).
     """
+    from kaccess.envs.conditions import Conditions
     from kaccess.envs.task import make_task
     from kaccess.evaluate import PoseTest
     from kaccess.learning import (
         evaluate_policy,
+        evaluation_name,
         find_policies,
         pose_groups,
         test_poses,
@@ -332,9 +349,18 @@ def evaluate(
 
     study = Study(path)
     robot, made = load_poses(study).robot, make_task(task)
-    policies = find_policies(path / "train" / task, made, robot)
+    before = Conditions.parse(trained_under)
+    under = before if conditions is None else Conditions.parse(conditions)
+    policies = find_policies(path, made, robot, before)
     test = test_poses(study, robot, "final", n_poses, n_threads=n_threads)
-    tester = PoseTest(made, robot, test.qpos, n_threads=n_threads, engine=engine)
+    tester = PoseTest(
+        made,
+        robot,
+        test.qpos,
+        conditions=under,
+        n_threads=n_threads,
+        engine=engine,
+    )
     groups = pose_groups(study, test, n_threads=n_threads)
     found = []
     for done, (name, policy) in enumerate(policies.items()):
@@ -343,7 +369,15 @@ def evaluate(
         found.append(evaluate_policy(name, tester.score(policy.act), groups))
     if progress:
         progress(len(policies), len(policies))
-    study.write_json(f"evaluation/{task}.json", {"n_poses": n_poses, "policies": found})
+    study.write_json(
+        f"evaluation/{evaluation_name(made, before, under)}.json",
+        {
+            "n_poses": n_poses,
+            "trained_under": before.text,
+            "conditions": under.text,
+            "policies": found,
+        },
+    )
     return found
 
 

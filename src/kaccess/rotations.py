@@ -10,7 +10,13 @@ from scipy.spatial.transform import Rotation
 
 from kaccess.types import Array
 
-__all__ = ["gravity_in_body", "mirror_quat", "quat_from_roll_pitch", "roll_pitch"]
+__all__ = [
+    "gravity_in_body",
+    "mirror_quat",
+    "quat_from_roll_pitch",
+    "roll_pitch",
+    "turn_quat",
+]
 
 
 def gravity_in_body(quat: Array) -> Array:
@@ -34,3 +40,13 @@ def quat_from_roll_pitch(roll: Array, pitch: Array) -> Array:
 def mirror_quat(quat: Array) -> Array:
     """Return the orientations reflected left to right, in the plane y = 0, (n, 4)."""
     return np.asarray(quat * [1.0, -1.0, 1.0, -1.0])
+
+
+def turn_quat(quat: Array, angle: Array, axis: Array) -> Array:
+    """Return orientations, (n, 4), turned by angles, (n,) [rad], about one axis, (3,).
+
+    The axis is a unit vector of the world.
+    """
+    turn = Rotation.from_rotvec(angle[:, None] * axis)
+    turned = turn * Rotation.from_quat(quat, scalar_first=True)
+    return np.asarray(turned.as_quat(scalar_first=True))

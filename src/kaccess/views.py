@@ -139,6 +139,8 @@ def play(
     run: str,
     *,
     task: TaskName = "fall-recovery",
+    trained_under: str = "",
+    conditions: str | None = None,
     pose: int = 0,
     video: Path | None = None,
     seconds: float = 4.0,
@@ -149,6 +151,8 @@ def play(
         path: Folder of the study.
         run: Name of the learner, such as `ka/seed-0`.
         task: What it has learned.
+        trained_under: Conditions of its training; by default the study's own.
+        conditions: Show it under these; by default under those of its training.
         pose: Number of the pose.
         video: File to write (H.264); None shows it live in a window.
         seconds: How long to watch [s].
@@ -156,16 +160,22 @@ def play(
     Returns:
         What came of it, in a sentence.
     """
+    from kaccess.envs.conditions import Conditions
     from kaccess.envs.robot_env import RobotEnv
     from kaccess.envs.task import make_task
+    from kaccess.evaluate import placed
     from kaccess.learning import test_poses
     from kaccess.report.motion import show, write_video
 
     if pose < 0:
         raise InputError(f"`pose` must not be negative, got {pose}.")
-    policy, robot = _find_policy(path, run, task)
-    start = test_poses(Study(path), robot, "final", pose + 1).qpos[pose]
-    env = RobotEnv(make_task(task), robot=robot, render_mode="rgb_array")
+    under = Conditions.parse(trained_under if conditions is None else conditions)
+    policy, robot = _find_policy(path, run, task, trained_under)
+    poses = test_poses(Study(path), robot, "final", pose + 1)
+    start = placed(poses.qpos, robot, under)[pose]
+    env = RobotEnv(
+        make_task(task), robot=robot, conditions=under, render_mode="rgb_array"
+    )
     n_steps = round(seconds * env.task.control_rate)
     if video is None:
         return show(env, policy.act, start, n_steps=n_steps)
@@ -173,7 +183,12 @@ def play(
 
 
 def export(
-    path: Path, run: str, onnx: Path, *, task: TaskName = "fall-recovery"
+    path: Path,
+    run: str,
+    onnx: Path,
+    *,
+    task: TaskName = "fall-recovery",
+    trained_under: str = "",
 ) -> Path:
     """Write a policy as ONNX, with all that a robot must know to use it.
 
@@ -182,21 +197,26 @@ def export(
         run: Name of the learner, such as `ka/seed-0`.
         onnx: File to write.
         task: What it has learned.
+        trained_under: Conditions of its training; by default the study's own.
     """
     from kaccess.train import export_onnx
 
-    policy, _ = _find_policy(path, run, task)
+    policy, _ = _find_policy(path, run, task, trained_under)
     onnx.parent.mkdir(parents=True, exist_ok=True)
     export_onnx(policy, onnx)
     return onnx
 
 
-def _find_policy(path: Path, run: str, task: TaskName) -> "tuple[Policy, Robot]":
+def _find_policy(
+    path: Path, run: str, task: TaskName, trained_under: str
+) -> "tuple[Policy, Robot]":
+    from kaccess.envs.conditions import Conditions
     from kaccess.envs.task import make_task
     from kaccess.learning import find_policies
 
     robot = load_poses(Study(path)).robot
-    policies = find_policies(path / "train" / task, make_task(task), robot)
+    before = Conditions.parse(trained_under)
+    policies = find_policies(path, make_task(task), robot, before)
     if run not in policies:
         raise InputError(
             f"{path} has no policy {run!r} for {task!r}: none of {', '.join(policies)}."

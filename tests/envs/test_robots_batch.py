@@ -175,7 +175,7 @@ def test_reset_of_a_row_leaves_no_trace_of_before(bittle, nine, actions):
     after = batch.get_state()
     np.testing.assert_array_equal(after[0], moved[0])
     np.testing.assert_array_equal(after[1], fresh.get_state()[1])
-    for now, new in zip(batch.readings[:13], fresh.readings[:13], strict=True):
+    for now, new in zip(batch.readings[:14], fresh.readings[:14], strict=True):
         np.testing.assert_array_equal(now[1], new[1])
 
 

@@ -11,6 +11,7 @@ import gymnasium
 
 if TYPE_CHECKING:
     from kaccess.envs.backflip import Backflip
+    from kaccess.envs.conditions import Conditions
     from kaccess.envs.fall_recovery import FallRecovery
     from kaccess.envs.readings import Readings
     from kaccess.envs.robot_env import RobotEnv, RobotVectorEnv
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ENV_IDS",
     "Backflip",
+    "Conditions",
     "FallRecovery",
     "Readings",
     "RobotEnv",
@@ -41,6 +43,7 @@ ENV_IDS = {
 
 _HOME = {
     "Backflip": "backflip",
+    "Conditions": "conditions",
     "FallRecovery": "fall_recovery",
     "Readings": "readings",
     "RobotEnv": "robot_env",

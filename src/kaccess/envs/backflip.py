@@ -18,7 +18,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kaccess.compiled import compiled
-from kaccess.envs.kernels import count, rbf, square, square_distance, square_norm
+from kaccess.envs.kernels import (
+    count,
+    rbf,
+    square,
+    square_distance,
+    square_norm,
+    upright,
+)
 from kaccess.envs.readings import Readings
 from kaccess.envs.task import Task
 from kaccess.rotations import gravity_in_body, roll_pitch
@@ -155,7 +162,7 @@ def _land(
         memory[1] += backward
     touching = now.foot_touches[i].sum()
     on_feet = (
-        -now.gravity[i, 2] > np.cos(landing.tilt)
+        upright(now, i, landing.tilt)
         and not now.body_touches[i]
         and 2 * touching >= now.foot_touches.shape[1]
     )

@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 
 from kaccess.compiled import compiled
 from kaccess.config import EngineName
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.ground import find_shapes
 from kaccess.envs.robots_batch import RobotsBatch
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.robots import Robot
+from kaccess.rotations import turn_quat
+from kaccess.starts import InitialStates
 from kaccess.types import Array, BoolArray, IntArray
 
-__all__ = ["Episodes"]
+__all__ = ["Episodes", "turned"]
 
 
 class Episodes:
@@ -23,8 +27,9 @@ class Episodes:
 
     Args:
         task: The task.
-        robot: The robot.
+        robot: The robot of the study.
         n: How many of them.
+        conditions: What differs from the study; by default nothing.
         n_threads: CPU threads; 0 takes them all.
         engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
         device: Where `warp` computes; by default the first GPU.
@@ -36,13 +41,16 @@ class Episodes:
         robot: Robot,
         n: int,
         *,
+        conditions: Conditions | None = None,
         n_threads: int = 0,
         engine: EngineName = "mujoco",
         device: str | None = None,
     ) -> None:
         self.task = task
+        self.conditions = conditions or Conditions()
+        self._robot, self._up = robot, find_shapes(robot).up
         self.robots = RobotsBatch(
-            robot,
+            self.conditions.applied_to(robot),
             n,
             control_rate=task.control_rate,
             low_pass=task.low_pass,
@@ -57,6 +65,18 @@ class Episodes:
         self._memory = np.zeros((n, len(task.memory)))
         self._terms = np.zeros((n, len(task.terms)))
         self._diverged = np.zeros(n, bool)
+        n_late = self.conditions.n_late(task.control_rate)
+        self._queue = np.zeros((n, n_late, robot.model.nu))  # commands on their way
+        self._state = {"steps": self._steps, "memory": self._memory}
+        if n_late:
+            self._state["queue"] = self._queue
+
+    def draw(self, starts: InitialStates, rng: np.random.Generator) -> Array:
+        """Draw a start, (1, nq), and on a slope a heading for it."""
+        qpos = starts.sample(rng, 1)
+        if not self.conditions.slope:
+            return qpos
+        return turned(qpos, rng.uniform(0.0, 2 * np.pi, 1), self._up)
 
     def begin(self, qpos: Array, rows: IntArray | None = None) -> None:
         """Begin new episodes of some robots, at rest in the states `qpos`, (m, nq)."""
@@ -64,18 +84,38 @@ class Episodes:
         self.robots.reset(qpos, rows)
         self._steps[rows] = 0
         self._memory[rows] = 0.0
+        low, high = self._robot.joint_range.T
+        held = (2 * self._robot.joints(qpos) - low - high) / (high - low)
+        self._queue[rows] = held[:, None]
 
     def step(self, actions: Array) -> tuple[Array, BoolArray]:
         """Let every robot act, and return rewards and who is at the end, (n,) each.
 
         An episode whose simulation breaks down ends too, with no reward for that step.
         """
-        diverged = self._diverged = self.robots.step(actions)
+        diverged = self._diverged = self.robots.step(self._arriving(actions))
         self.task.judge(self.robots.readings, self._everyone, self._memory, self._terms)
         reward, ended = np.zeros(len(diverged)), np.zeros(len(diverged), bool)
         limit = self.task.episode_steps
         _add_up(self._terms, diverged, self._steps, limit, reward, ended)
         return reward, ended
+
+    def _arriving(self, actions: Array) -> Array:
+        """Return the actions that arrive now, and send off those given."""
+        if not self._queue.shape[1]:
+            return actions
+        actions = np.asarray(actions, np.float64)
+        arriving = self._queue[:, 0].copy()
+        if actions.shape != arriving.shape:
+            raise InputError(
+                f"`actions` must have shape {arriving.shape}, one target for each "
+                f"joint of each robot, got {actions.shape}."
+            )
+        if not np.isfinite(actions).all():
+            raise InputError("`actions` must be finite, got NaN or infinity.")
+        self._queue[:, :-1] = self._queue[:, 1:]
+        self._queue[:, -1] = actions
+        return arriving
 
     def observe(self) -> NDArray[np.float32]:
         """Return what the robots see, (n, d)."""
@@ -96,23 +136,27 @@ class Episodes:
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return all that the rest of the episodes depends on, but for the actions."""
-        return {
-            "physics": self.robots.get_state(),
-            "steps": self._steps.copy(),
-            "memory": self._memory.copy(),
-        }
+        own = {name: mine.copy() for name, mine in self._state.items()}
+        return {"physics": self.robots.get_state(), **own}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` returned."""
-        for name, mine in (("steps", self._steps), ("memory", self._memory)):
+        for name, mine in self._state.items():
             if state[name].shape != mine.shape:
                 raise InputError(
                     f"`{name}` must have shape {mine.shape} for {len(self._steps)} "
                     f"robots at {self.task.name!r}, got {state[name].shape}."
                 )
         self.robots.set_state(state["physics"])
-        self._steps[:] = state["steps"]
-        self._memory[:] = state["memory"]
+        for name, mine in self._state.items():
+            mine[:] = state[name]
+
+
+def turned(qpos: Array, heading: Array, up: Array) -> Array:
+    """Return states, (m, nq), turned by angles, (m,) [rad], about the normal `up`."""
+    new = qpos.copy()
+    new[:, 3:7] = turn_quat(qpos[:, 3:7], heading, up)
+    return new
 
 
 @compiled

@@ -3,7 +3,8 @@
 The reward is Table I of the paper, term by term. The robot has recovered when it
 stands: its base within 10 mm of the height at which its standing pose settles, tilted
 by less than 15 degrees (strict) or 25 degrees (loose), its body off the ground, for the
-last 0.2 s on end.
+last 0.2 s on end. On a slope, tilt is measured from the vertical or from the normal of
+the floor, whichever is less.
 """
 
 import math

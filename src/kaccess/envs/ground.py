@@ -28,7 +28,7 @@ _CONVEX = (_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH)
 
 
 class Shapes(NamedTuple):
-    """The g shapes of a robot that can touch the floor, and the floor.
+    """The g shapes of a robot that can touch the floor, the floor, and gravity.
 
     Args:
         geom: (g,) their indices in the model.
@@ -41,6 +41,7 @@ class Shapes(NamedTuple):
         mesh: (g, 2) first vertex of a mesh, and the one after its last.
         floor: (3,) a point of the floor [m].
         up: (3,) the normal of the floor.
+        down: (3,) the direction of gravity.
     """
 
     geom: IntArray
@@ -53,6 +54,7 @@ class Shapes(NamedTuple):
     mesh: IntArray
     floor: Array
     up: Array
+    down: Array
 
     @property
     def n_feet(self) -> int:
@@ -90,6 +92,7 @@ def find_shapes(robot: Robot) -> Shapes:
         mesh=_mesh_ranges(model, geom),
         floor=data.geom_xpos[floor].copy(),
         up=data.geom_xmat[floor].reshape(3, 3)[:, 2].copy(),
+        down=_find_down(model),
     )
 
 
@@ -162,6 +165,13 @@ def _find_floor(robot: Robot) -> int:
             "Make the ground one <geom type='plane'/>."
         )
     return int(ground[0])
+
+
+def _find_down(model: mujoco.MjModel) -> Array:
+    """Return the direction of gravity; that of -z where there is none."""
+    gravity = np.array(model.opt.gravity)
+    size = np.linalg.norm(gravity)
+    return gravity / size if size else np.array([0.0, 0.0, -1.0])
 
 
 def _limb(model: mujoco.MjModel, geom: IntArray) -> IntArray:

@@ -6,7 +6,15 @@ from kaccess.compiled import compiled
 from kaccess.envs.readings import Readings
 from kaccess.types import Array
 
-__all__ = ["count", "rbf", "square", "square_distance", "square_norm", "stands"]
+__all__ = [
+    "count",
+    "rbf",
+    "square",
+    "square_distance",
+    "square_norm",
+    "stands",
+    "upright",
+]
 
 
 @compiled
@@ -40,6 +48,16 @@ def square_distance(x: Array, y: Array) -> float:
 
 
 @compiled
+def upright(now: Readings, i: int, tilt: float) -> bool:
+    """Return whether the body of robot i is tilted by less than `tilt` [rad].
+
+    Its tilt is the angle between its z axis and the vertical, or the normal of the
+    floor, whichever is less: on a slope, a body may be level or square to the ground.
+    """
+    return bool(max(-now.gravity[i, 2], now.square[i]) > np.cos(tilt))
+
+
+@compiled
 def stands(now: Readings, i: int, height_tol: float, tilt: float) -> bool:
     """Return whether robot i stands: high enough, upright and with its body off ground.
 
@@ -47,11 +65,11 @@ def stands(now: Readings, i: int, height_tol: float, tilt: float) -> bool:
         now: The readings.
         i: Which robot.
         height_tol: Largest difference to the standing height [m].
-        tilt: Largest angle between the body's z axis and the vertical [rad].
+        tilt: Largest tilt of the body [rad].
     """
     return bool(
         abs(now.height[i] - now.standing_height) < height_tol
-        and -now.gravity[i, 2] > np.cos(tilt)
+        and upright(now, i, tilt)
         and not now.body_touches[i]
     )
 

@@ -29,6 +29,8 @@ class Readings(NamedTuple):
         foot_distance: (n, n_feet) of each foot [m].
         body_touches: (n,) whether the body touches the floor.
         foot_touches: (n, n_feet) whether a foot does.
+        square: (n,) cosine of the angle between the body's z axis and the normal of the
+            floor [-]: on a slope, a robot may stand square to it instead of upright.
         standing_height: Height of the base where the standing pose settles [m].
         standing_joints: (nu,) joint positions of the standing pose [rad].
         time_step: Time between two readings, a control step [s].
@@ -47,6 +49,7 @@ class Readings(NamedTuple):
     foot_distance: Array
     body_touches: BoolArray
     foot_touches: BoolArray
+    square: Array
     standing_height: float
     standing_joints: Array
     time_step: float
@@ -76,6 +79,7 @@ def blank_readings(
         foot_distance=np.zeros((n, n_feet)),
         body_touches=np.zeros(n, bool),
         foot_touches=np.zeros((n, n_feet), bool),
+        square=np.zeros(n),
         standing_height=float(standing_height),
         standing_joints=np.array(standing_joints, np.float64),
         time_step=float(time_step),
@@ -114,7 +118,7 @@ def read(
         now: The readings, of n robots.
         rows: Which robots to read.
         joints: Addresses of their joints.
-        shapes: Their shapes, and the floor.
+        shapes: Their shapes, the floor, and gravity.
         before: (n, 4) orientation of the base at the last readings.
         qpos: (n, nq) MuJoCo's fields, as the others.
         qvel: (n, nv)
@@ -145,18 +149,25 @@ def _read_base(
         now.velocity[i, axis] = qvel[axis]
         # MuJoCo gives the angular velocity of a free joint in the frame of its body.
         now.angular_velocity[i, axis] = qvel[3 + axis]
-    _gravity(qpos[3:7], now.gravity[i])
+    _in_body(-shapes.up, qpos[3:7], now.gravity[i])
+    now.square[i] = -now.gravity[i, 2]
+    _in_body(shapes.down, qpos[3:7], now.gravity[i])
     _rotation_vector(before, qpos[3:7], now.turn[i])
 
 
 @compiled
-def _gravity(quat: Array, out: Array) -> None:
-    """Write the unit gravity vector in the frame of a body with orientation `quat`."""
+def _in_body(world: Array, quat: Array, out: Array) -> None:
+    """Write a vector of the world in the frame of a body with orientation `quat`."""
     w, x, y, z = quat[0], quat[1], quat[2], quat[3]
+    a, b, c = world[0], world[1], world[2]
     size = w * w + x * x + y * y + z * z
-    out[0] = -2.0 * (x * z - w * y) / size
-    out[1] = -2.0 * (y * z + w * x) / size
-    out[2] = (x * x + y * y - w * w - z * z) / size
+    out[0] = 2.0 * c * (x * z - w * y) / size
+    out[1] = 2.0 * c * (y * z + w * x) / size
+    out[2] = -c * (x * x + y * y - w * w - z * z) / size
+    if a != 0.0 or b != 0.0:  # else the zeros above keep their signs
+        out[0] += (a * (w * w + x * x - y * y - z * z) + 2 * b * (x * y + w * z)) / size
+        out[1] += (b * (w * w - x * x + y * y - z * z) + 2 * a * (x * y - w * z)) / size
+        out[2] += 2.0 * (a * (x * z + w * y) + b * (y * z - w * x)) / size
 
 
 @compiled

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kaccess.config import EngineName
 from kaccess.envs.camera import Camera
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.streams import Seed, get_streams, make_streams, set_streams
 from kaccess.envs.task import Task, make_task
@@ -41,6 +42,8 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         task: Name of a task, or a task with numbers of one's own.
         robot: Name of a robot, path of an MJCF file, or a robot.
         starts: Where episodes begin; by default in the robot's standing pose.
+        conditions: What differs from the world of the study, such as
+            `torque=0.6,delay=0.04`; the starts stay those of the robot as it is.
         render_mode: `rgb_array`, or None for no pictures.
     """
 
@@ -55,6 +58,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         *,
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | None = None,
+        conditions: Conditions | str | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.task = make_task(task)
@@ -62,7 +66,10 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         self.starts = _as_starts(starts, self.robot)
         self.render_mode = _check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
-        self._episodes = Episodes(self.task, self.robot, 1, n_threads=1)
+        self.conditions = Conditions.of(conditions)
+        self._episodes = Episodes(
+            self.task, self.robot, 1, conditions=self.conditions, n_threads=1
+        )
         self._camera = Camera(self.robot.model)
         self.observation_space = _observation_space(self._episodes)
         self.action_space = _action_space(self.robot)
@@ -86,7 +93,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         if "qpos" in options:
             qpos = _as_states(options["qpos"], 1, self.robot)
         else:
-            qpos = self.starts.sample(self.np_random, 1)
+            qpos = self._episodes.draw(self.starts, self.np_random)
         self._episodes.begin(qpos)
         return self._episodes.observe()[0], {}
 
@@ -128,6 +135,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         robot: Name of a robot, path of an MJCF file, or a robot.
         starts: Where episodes begin: for all, or one for each robot; by default in the
             robot's standing pose.
+        conditions: What differs from the world of the study, such as
+            `torque=0.6,delay=0.04`; the starts stay those of the robot as it is.
         n_threads: CPU threads; 0 takes them all.
         engine: `mujoco` (CPU threads), or `warp` (an NVIDIA GPU) for thousands.
         device: Where `warp` computes; by default the first GPU.
@@ -148,6 +157,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         *,
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | Sequence[InitialStates] | None = None,
+        conditions: Conditions | str | None = None,
         n_threads: int = 0,
         engine: EngineName = "mujoco",
         device: str | None = None,
@@ -160,10 +170,12 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         self.starts = _as_many_starts(starts, self.robot, num_envs)
         self.render_mode = _check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
+        self.conditions = Conditions.of(conditions)
         self._episodes = Episodes(
             self.task,
             self.robot,
             num_envs,
+            conditions=self.conditions,
             n_threads=n_threads,
             engine=engine,
             device=device,
@@ -238,7 +250,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` returned."""
-        expected = {"physics", "steps", "memory", "streams"}
+        expected = {*self._episodes.get_state(), "streams"}
         if state.keys() != expected or state["streams"].shape != (self.num_envs, 6):
             raise InputError(
                 f"`state` must hold {', '.join(sorted(expected))} of {self.num_envs} "
@@ -282,7 +294,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
     def _draw(self, rows: NDArray[np.intp]) -> Array:
         assert self._streams is not None
         return np.concatenate(
-            [self.starts[row].sample(self._streams[row], 1) for row in rows]
+            [self._episodes.draw(self.starts[row], self._streams[row]) for row in rows]
         )
 
     def _mask(self, mask: object) -> BoolArray:

@@ -12,8 +12,13 @@ __all__ = ["format_evaluations"]
 _FEWEST = 5  # poses in a group that is called the worst
 
 
-def format_evaluations(found: Sequence[Evaluation]) -> str:
-    """Return one line for each kind of starts, over its seeds, and the best seeds."""
+def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
+    """Return one line for each kind of starts, over its seeds, and the best seeds.
+
+    Args:
+        found: What came of each policy.
+        under: The conditions of the test.
+    """
     width = max(len("starts"), *(len(_starts(each)) for each in found))
     kinds = dict.fromkeys(_starts(each) for each in found)
     head = (
@@ -25,7 +30,8 @@ def format_evaluations(found: Sequence[Evaluation]) -> str:
         for kind in kinds
     ]
     n = found[0].summary.n
-    note = f"From {n} poses that no policy has learned from, 3 s each."
+    note = f"From {n} poses that no policy has learned from, 3 s each"
+    note += f", under {under}." if under else "."
     return "\n".join([head, *lines, "", note])
 
 
