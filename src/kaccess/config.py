@@ -207,6 +207,8 @@ class SacConfig:
     target_entropy: float | None = None
     """Entropy that the entropy coefficient steers to [nat]; by default minus the
     number of actions."""
+    initial_alpha: float = 1.0
+    """Entropy coefficient to begin with: the less, the sooner reward counts [-]."""
     warmup_steps: int = 5000
     """Steps of each learner with random actions, before its first update."""
     envs_per_learner: int = 1
@@ -227,7 +229,9 @@ class SacConfig:
                 "`hidden` must name the units of at least one layer, "
                 f"got {self.hidden}."
             )
-        _check_positive(learning_rate=self.learning_rate)
+        _check_positive(
+            learning_rate=self.learning_rate, initial_alpha=self.initial_alpha
+        )
         _check_counts(
             batch_size=self.batch_size,
             warmup_steps=self.warmup_steps,

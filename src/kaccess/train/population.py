@@ -78,7 +78,9 @@ class Population:
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
             torch.set_float32_matmul_precision("high")  # TF32
-        self.learners = new_learners(shape, seeds, self.device)
+        self.learners = new_learners(
+            shape, seeds, self.device, initial_alpha=config.initial_alpha
+        )
         self.replay = Replay(
             p, capacity or config.capacity, shape.row, device=self.device
         )

@@ -152,7 +152,11 @@ class Batch:
 
 
 def new_learners(
-    shape: Shape, seeds: Sequence[int], device: torch.device | str = "cpu"
+    shape: Shape,
+    seeds: Sequence[int],
+    device: torch.device | str = "cpu",
+    *,
+    initial_alpha: float = 1.0,
 ) -> Learners:
     """Return learners that know nothing; each depends on its own seed only."""
     actors, critics = [], []
@@ -162,6 +166,7 @@ def new_learners(
         critics.append([shape.critic.initial(rng) for _ in range(2)])
     actor = torch.as_tensor(np.stack(actors), device=device).clone()
     critic = torch.as_tensor(np.stack(critics), device=device).clone().flatten(1)
+    actor[:, shape.actor.extra] = math.log(initial_alpha)
     p = shape.n_learners
     return Learners(
         shape=shape,
