@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from kaccess import InputError
-from kaccess.curves import Curves, compare, format_comparison, load_curves
+from kaccess.curves import (
+    Curves,
+    compare,
+    format_comparison,
+    load_curves,
+    save_curves,
+)
 from kaccess.stats import ratio_of_means
 
 
@@ -58,6 +64,21 @@ def test_curves_are_read_up_to_the_shortest(tmp_path):
     np.testing.assert_array_equal(found["ka"].figures["success_loose"], expected)
 
 
+def test_one_table_holds_what_the_folders_hold(tmp_path):
+    runs, table = tmp_path / "runs", tmp_path / "curves.csv"
+    write(runs, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
+    write(runs, "near+rnd-0.5/seed-3", [(7504, 0.5), (15000, 1.0)])
+    save_curves(runs, table)
+    assert table.read_text().startswith("starts,seed,step,success_loose,reward\nka,0,")
+    from_runs, from_table = load_curves(runs), load_curves(table)
+    assert list(from_runs) == list(from_table)
+    for kind, expected in from_runs.items():
+        np.testing.assert_array_equal(from_table[kind].seeds, expected.seeds)
+        np.testing.assert_array_equal(from_table[kind].episodes, expected.episodes)
+        for name, values in expected.figures.items():
+            np.testing.assert_array_equal(from_table[kind].figures[name], values)
+
+
 def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
     found = {
         "rnd": curves([0.0, 0.9], [0.0, 0.9]),
@@ -72,8 +93,11 @@ def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
 
 
 def test_what_is_missing_is_told(tmp_path):
+    for path in (tmp_path, tmp_path / "none.csv"):
+        with pytest.raises(InputError, match="has no learning curves"):
+            load_curves(path)
     with pytest.raises(InputError, match="has no learning curves"):
-        load_curves(tmp_path)
+        save_curves(tmp_path, tmp_path / "curves.csv")
     write(tmp_path, "ka/seed-0", [])
     with pytest.raises(InputError, match="has not been tested yet"):
         load_curves(tmp_path)

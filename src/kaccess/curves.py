@@ -21,7 +21,14 @@ from kaccess.stats import (
 )
 from kaccess.types import Array
 
-__all__ = ["Comparison", "Curves", "compare", "format_comparison", "load_curves"]
+__all__ = [
+    "Comparison",
+    "Curves",
+    "compare",
+    "format_comparison",
+    "load_curves",
+    "save_curves",
+]
 
 LEVELS = (0.90, 0.95, 0.99)
 
@@ -70,23 +77,49 @@ class Comparison:
     better: Interval
 
 
-def load_curves(folder: Path, *, episode_steps: int = 300) -> dict[str, Curves]:
-    """Return the curves of all learners in a folder, by kind of starts.
+def load_curves(path: Path, *, episode_steps: int = 300) -> dict[str, Curves]:
+    """Return the curves of all learners, by kind of starts.
 
     Args:
-        folder: Such as `train/fall-recovery` of a study.
+        path: Folder of runs, such as `train/fall-recovery` of a study, or a table that
+            `save_curves` wrote.
         episode_steps: Steps in an episode.
     """
-    kinds: dict[str, dict[int, dict[str, Array]]] = {}
-    for path in sorted(folder.glob("*/seed-*/evaluation.csv")):
-        seed = int(path.parent.name.removeprefix("seed-"))
-        kinds.setdefault(path.parent.parent.name, {})[seed] = _read(path)
+    kinds: dict[str, dict[int, list[dict[str, str]]]] = {}
+    if path.is_dir():
+        for file in sorted(path.glob("*/seed-*/evaluation.csv")):
+            seed = int(file.parent.name.removeprefix("seed-"))
+            kinds.setdefault(file.parent.parent.name, {})[seed] = _read(file)
+    elif path.exists():
+        for row in _read(path):
+            seeds = kinds.setdefault(row.pop("starts"), {})
+            seeds.setdefault(int(row.pop("seed")), []).append(row)
     if not kinds:
-        raise InputError(f"{folder} has no learning curves. Train something first.")
+        raise InputError(f"{path} has no learning curves. Train something first.")
     return {
         kind: _stack(seeds, episode_steps=episode_steps)
         for kind, seeds in kinds.items()
     }
+
+
+def save_curves(folder: Path, path: Path) -> None:
+    """Write the tests of all learners in a folder of runs as one table, a CSV file."""
+    files = sorted(folder.glob("*/seed-*/evaluation.csv"))
+    rows = [
+        {
+            "starts": file.parent.parent.name,
+            "seed": file.parent.name.removeprefix("seed-"),
+            **row,
+        }
+        for file in files
+        for row in _read(file)
+    ]
+    if not rows:
+        raise InputError(f"{folder} has no learning curves. Train something first.")
+    with path.open("w", newline="") as out:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def compare(
@@ -144,24 +177,25 @@ def _text(interval: Interval, form: str) -> str:
     return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
 
 
-def _read(path: Path) -> dict[str, Array]:
+def _read(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = rows[0].keys() if rows else ()
-    return {name: np.array([float(row[name]) for row in rows]) for name in names}
+        return list(csv.DictReader(file))
 
 
-def _stack(seeds: Mapping[int, Mapping[str, Array]], *, episode_steps: int) -> Curves:
+def _stack(
+    seeds: Mapping[int, Sequence[Mapping[str, str]]], *, episode_steps: int
+) -> Curves:
     """Put the curves of all seeds side by side, up to the shortest."""
-    tables = [seeds[seed] for seed in sorted(seeds)]
-    m = min(len(table.get("step", ())) for table in tables)
+    order = sorted(seeds)
+    m = min(len(seeds[seed]) for seed in order)
     if not m:
         raise InputError("A learner has not been tested yet. Train on.")
-    names = [name for name in tables[0] if name != "step"]
-    return Curves(
-        seeds=np.array(sorted(seeds)),
-        episodes=tables[0]["step"][:m] // episode_steps,
-        figures={
-            name: np.stack([table[name][:m] for table in tables]) for name in names
-        },
-    )
+    names = seeds[order[0]][0].keys()
+    table = {
+        name: np.array(
+            [[float(row[name]) for row in seeds[seed][:m]] for seed in order]
+        )
+        for name in names
+    }
+    steps = table.pop("step")[0]
+    return Curves(np.array(order), steps // episode_steps, table)
