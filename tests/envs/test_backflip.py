@@ -99,7 +99,38 @@ def test_half_a_turn_is_no_flip():
     assert land(task, memory)[0] == 0.0
 
 
-def test_a_turn_is_landed_after_a_fifth_of_a_second_on_the_feet():
+def test_half_a_turn_and_a_roll_to_the_feet_earn_nothing():
+    task = Backflip()
+    totals, memory = turn_over(task, turns=0.5, n_steps=6, airborne=True)
+    assert totals["turn"] + totals["flight"] > 7
+    total = sum(totals[name] for name in ("turn", "flight", "lost"))
+    for roll in (90, 30, 0):  # from the back over the side
+        gravity = [0, np.sin(np.radians(roll)), -np.cos(np.radians(roll))]
+        terms, memory = judge(task, standing(gravity=gravity), memory)
+        total += terms["lost"][0]
+    assert total == pytest.approx(0.0)
+    assert remembered(task, memory, "angle") == 0.0
+    _, memory = turn_over(task, turns=0.5, n_steps=6, memory=memory, airborne=True)
+    assert land(task, memory)[0] == 0.0
+
+
+def test_forward_turns_are_not_paid_back_by_a_fall():
+    task = Backflip()
+    _, memory = turn_over(task, turns=0.3, n_steps=6, airborne=True, sign=1.0)
+    terms, memory = judge(task, standing(gravity=[0, 1, 0]), memory)
+    assert terms["lost"][0] == 0.0
+    assert remembered(task, memory, "earned") == 0.0
+
+
+def test_what_was_landed_is_not_lost_any_more():
+    task = Backflip()
+    _, memory = turn_over(task, turns=1, n_steps=10, airborne=True)
+    _, memory = land(task, memory)
+    terms, _ = judge(task, standing(gravity=[0, 1, 0]), memory)
+    assert terms["lost"][0] == 0.0
+
+
+def test_a_turn_is_landed_after_a_moment_on_the_feet():
     task = Backflip()
     for changes in (
         {"body_touches": True},
@@ -110,7 +141,7 @@ def test_a_turn_is_landed_after_a_fifth_of_a_second_on_the_feet():
         for _ in range(8):
             _, memory = judge(task, standing(**changes), memory)
         assert remembered(task, memory, "turns") == 0, changes
-    _, memory = land(task, memory, n_steps=4)
+    _, memory = land(task, memory, n_steps=1)
     assert remembered(task, memory, "turns") == 0
     assert remembered(task, land(task, memory, n_steps=1)[1], "turns") == 1
 
@@ -130,6 +161,7 @@ def test_standing_earns_little():
             "turn": 0.0,
             "flight": 0.0,
             "landed": 0.0,
+            "lost": 0.0,
             "height": 0.05,
             "orientation": 0.05,
             "straight": 0.067,

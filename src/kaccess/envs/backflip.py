@@ -1,14 +1,17 @@
 """Backflips, one after the other. The paper gives no recipe for them; this is ours.
 
 Turning backwards (the nose goes up: about -y) pays at any time, and pays again in the
-air; turning forwards costs as much, so that rocking earns nothing. Each turn landed
-pays once more. Little is paid for standing upright: the standing pose is the good
-start from which the most can be earned, as the paper's second principle asks for.
+air; turning forwards costs as much, so that rocking earns nothing. A robot that falls
+over sideways loses what it has earned since it last stood: else half a turn backwards
+and a roll to the feet would pay as well as a flip. Each turn landed pays once more.
+Little is paid for standing upright: the standing pose is the good start from which the
+most can be earned, as the paper's second principle asks for.
 
 A turn is landed when the robot, having turned backwards by a full turn since it last
-stood, is upright on its feet for 0.2 s: tilted by less than 25 degrees, body off the
-ground, at least half of its feet on it. Loose success is one turn landed. Strict
-success is one of which at least a quarter was turned in the air: a flip, not a roll.
+stood, is upright on its feet for 0.08 s: tilted by less than 25 degrees, body off the
+ground, at least half of its feet on it. So short, since flips follow upon flips. Loose
+success is one turn landed. Strict success is one of which at least a quarter was turned
+in the air: a flip, not a roll.
 """
 
 import math
@@ -60,11 +63,12 @@ class Landing(NamedTuple):
 
     airborne: float = 0.005  # [m], distance of all parts from the ground
     tilt: float = math.radians(25)  # [rad]
-    hold_time: float = 0.2  # [s]
+    hold_time: float = 0.08  # [s]
     air_angle: float = math.pi / 2  # [rad], turned in the air: strict success
 
 
 _MAX_ROLL = math.radians(60)  # [rad], of starts: the paper, section III-E
+_SIDEWAYS = math.sin(_MAX_ROLL)  # of gravity along y, beyond which it has fallen over
 _DOWN = np.array([0.0, 0.0, -1.0])
 
 
@@ -82,6 +86,7 @@ class Backflip(Task):
         "turn",
         "flight",
         "landed",
+        "lost",
         "height",
         "orientation",
         "straight",
@@ -94,6 +99,7 @@ class Backflip(Task):
         "steps_on_feet",
         "turns",  # landed
         "flips",  # landed, turned partly in the air
+        "earned",  # by turning, since it last stood
     )
 
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
@@ -137,11 +143,12 @@ def _judge(
         terms[i, 0] = w.turn * pace
         terms[i, 1] = w.flight * pace if airborne else 0.0
         terms[i, 2] = w.landed * landed
-        terms[i, 3] = w.height * rbf(square(height_error), w.height_kernel)
-        terms[i, 4] = w.orientation * rbf(tilt, w.orientation_kernel)
-        terms[i, 5] = w.straight * rbf(sideways, w.straight_kernel)
-        terms[i, 6] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
-        terms[i, 7] = w.action_difference * rbf(action, w.action_difference_kernel)
+        terms[i, 3] = _lose(now, i, memory[i], terms[i, 0] + terms[i, 1])
+        terms[i, 4] = w.height * rbf(square(height_error), w.height_kernel)
+        terms[i, 5] = w.orientation * rbf(tilt, w.orientation_kernel)
+        terms[i, 6] = w.straight * rbf(sideways, w.straight_kernel)
+        terms[i, 7] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
+        terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)
         memory[i, 3] += landed
         memory[i, 4] += flips
 
@@ -172,5 +179,16 @@ def _land(
     # Upright now, and leaning by less than 90 degrees at the start: round is exact.
     turns = max(np.round(memory[0] / (2.0 * np.pi)), 0.0)
     flips = turns if memory[1] >= landing.air_angle else 0.0
-    memory[0], memory[1] = 0.0, 0.0
+    memory[0], memory[1], memory[5] = 0.0, 0.0, 0.0
     return turns, flips
+
+
+@compiled
+def _lose(now: Readings, i: int, memory: Array, earned: float) -> float:
+    """Add up what turning has earned; return what falling over sideways takes back."""
+    memory[5] += earned
+    if abs(now.gravity[i, 1]) <= _SIDEWAYS:
+        return 0.0
+    lost = min(-float(memory[5]), 0.0)
+    memory[0], memory[1], memory[5] = 0.0, 0.0, 0.0
+    return lost
