@@ -1,0 +1,39 @@
+"""Compare how fast learners learn from different starts.
+
+python experiments/compare_starts.py results/exploration/nominal.csv
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from kaccess.curves import format_comparison, load_curves
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is compared."""
+
+    curves: tyro.conf.Positional[Path]
+    """Folder of runs, such as `train/fall-recovery` of a study, or a table of them."""
+    against: str = "rnd"
+    """Starts to compare with."""
+    levels: tuple[float, ...] = (0.90, 0.95, 0.99)
+    """Shares of success to be reached."""
+    figure: Literal["success", "success_loose"] = "success_loose"
+    """Which success."""
+
+
+def main(config: Config) -> None:
+    curves = load_curves(config.curves)
+    print(
+        format_comparison(
+            curves, against=config.against, levels=config.levels, figure=config.figure
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
