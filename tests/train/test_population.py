@@ -107,12 +107,21 @@ def test_halted_learner_does_nothing_more():
     assert not torch.equal(learners.learners.actor[0], before[0])
 
 
-def test_updates_per_step():
-    learners = population(updates_per_step=3)
-    learners.exchange(np.ones((2, 3)), experience(2, 0.5))
-    learners.update()
-    assert learners.learners.n_updates.tolist() == [[3], [3]]
-    assert learners.position == (1, 3)
+@pytest.mark.parametrize(("n_envs", "per_step"), [(1, 3), (4, 1), (2, 3)])
+def test_updates_are_made_for_each_step_of_each_environment(n_envs, per_step):
+    config = SacConfig(
+        hidden=(8,), batch_size=4, envs_per_learner=n_envs, updates_per_step=per_step
+    )
+    population = Population(Shape(2, 3, 2, (8,)), config, seeds=[1, 2])
+    population.exchange(np.zeros((2 * n_envs, 3)), experience(2 * n_envs, 0.0))
+    population.update()
+    assert (population.learners.n_updates == n_envs * per_step).all()
+
+
+def test_entropy_coefficient_begins_as_asked():
+    config = SacConfig(hidden=(8,), batch_size=4, initial_alpha=0.02)
+    population = Population(Shape(2, 3, 2, (8,)), config, seeds=[1, 2])
+    np.testing.assert_allclose(population.learners.log_alpha.exp(), 0.02, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:0"])
