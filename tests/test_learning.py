@@ -129,14 +129,16 @@ def trained_hard(trained, tmp_path_factory):
     """Trained without conditions, and under some."""
     path = tmp_path_factory.mktemp("hard") / "study"
     shutil.copytree(trained, path)
-    config = replace(CONFIG, starts=("ka",), conditions="delay=.04, torque=0.50")
-    pipeline.train(path, config, SAC, device="cpu")
+    for conditions in ("delay=.04, torque=0.50", "torque=0.5"):
+        config = replace(CONFIG, starts=("ka",), conditions=conditions)
+        pipeline.train(path, config, SAC, device="cpu")
     return path
 
 
 def test_training_under_conditions_is_kept_apart(trained, trained_hard):
     assert {each.name for each in (trained_hard / "train").iterdir()} == {
         "fall-recovery",
+        "fall-recovery@torque=0.5",
         f"fall-recovery@{HARD}",
     }
     hard = trained_hard / "train" / f"fall-recovery@{HARD}"
@@ -168,7 +170,7 @@ def test_curves_are_tested_under_the_conditions_of_the_training(trained_hard, ti
     """Its last point is what testing the policies under them gives."""
     study = Study(trained_hard)
     poses = learning.test_poses(study, tiny, "curve", CONFIG.test_poses)
-    for text, same in ((HARD, True), ("", False)):
+    for text, same in ((HARD, True), ("torque=0.2,delay=0.04", False)):
         tester = PoseTest(
             FallRecovery(), tiny, poses.qpos, conditions=Conditions.parse(text)
         )
@@ -189,19 +191,20 @@ def test_policies_are_tested_under_conditions(trained_hard):
         "fall-recovery": {},
         "fall-recovery_under_friction=0.3": {"conditions": "friction=0.30"},
         f"fall-recovery@{HARD}": {"trained_under": HARD},
-        f"fall-recovery@{HARD}_under_nominal": {
+        f"fall-recovery@{HARD}_under_delay=0.04": {
             "trained_under": HARD,
-            "conditions": "nominal",
+            "conditions": "delay=0.04",
         },
-        f"fall-recovery@{HARD}_under_mass=2": {
-            "trained_under": HARD,
-            "conditions": "mass=2",
+        "fall-recovery_under_mass=2,delay=0.04": {"conditions": "mass=2,delay=0.04"},
+        "fall-recovery@torque=0.5_under_nominal": {
+            "trained_under": "torque=0.5",
+            "conditions": "nominal",
         },
     }
     rewards = {name: evaluate(trained_hard, **kind) for name, kind in kinds.items()}
     assert {each.stem for each in (trained_hard / "evaluation").iterdir()} == set(kinds)
-    assert [len(each) for each in rewards.values()] == [4, 4, 2, 2, 2]
-    assert len({reward for each in rewards.values() for reward in each}) == 14
+    assert [len(each) for each in rewards.values()] == [4, 4, 2, 2, 4, 2]
+    assert len({reward for each in rewards.values() for reward in each}) == 18
     stored = Study(trained_hard).read_jsons("evaluation")
     said = [(each["trained_under"], each["conditions"]) for each in stored.values()]
     assert sorted(said) == sorted(
@@ -209,10 +212,16 @@ def test_policies_are_tested_under_conditions(trained_hard):
             ("", ""),
             ("", "friction=0.3"),
             (HARD, HARD),
-            (HARD, ""),
-            (HARD, "mass=2"),
+            (HARD, "delay=0.04"),
+            ("", "mass=2,delay=0.04"),
+            ("torque=0.5", ""),
         ]
     )
+
+
+def test_a_policy_that_sees_commands_on_their_way_needs_them(trained_hard):
+    with pytest.raises(InputError, match="trained to see commands on their way"):
+        pipeline.evaluate(trained_hard, n_poses=2, trained_under=HARD, conditions="")
 
 
 def test_the_command_line_knows_conditions(trained_hard, study, capsys):
@@ -356,7 +365,7 @@ def test_bittles_policies_know_its_firmware(bittle):
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--trained-under", HARD, "--conditions", "slope=5"]]
+    "options", [[], ["--trained-under", HARD, "--conditions", "delay=0.04"]]
 )
 def test_a_video_can_be_had(trained_hard, tmp_path, capsys, options):
     pytest.importorskip("imageio_ffmpeg")

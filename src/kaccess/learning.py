@@ -20,7 +20,7 @@ from kaccess.engines import Engine, make_engine
 from kaccess.envs.conditions import NOMINAL, Conditions
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
-from kaccess.evaluate import Group, PoseTest, Scores, Summary, by_group, summarize
+from kaccess.evaluate import Act, Group, PoseTest, Scores, Summary, by_group, summarize
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
 from kaccess.starts import STARTS_NAME, InitialStates, parse_mixture
@@ -31,6 +31,7 @@ from kaccess.types import Array, IntArray
 __all__ = [
     "Evaluation",
     "Learner",
+    "acting",
     "curve_test",
     "evaluate_policy",
     "evaluation_name",
@@ -313,6 +314,23 @@ def load_policy(
                 "and this study say. Train it anew."
             )
     return policy
+
+
+def acting(policy: Policy, under: Conditions) -> Act:
+    """Return what a policy does under conditions that may differ from its training's.
+
+    Commands on their way are seen last; one that never saw any does not look at them.
+    """
+
+    def act(obs: Array) -> Array:
+        if policy.obs_dim > obs.shape[1]:
+            raise InputError(
+                "The policy was trained to see commands on their way. Test it with "
+                f"such a delay, not under {under.text or 'nominal'!r}."
+            )
+        return policy.act(obs[:, : policy.obs_dim])
+
+    return act
 
 
 def evaluate_policy(

@@ -340,6 +340,7 @@ def evaluate(
     from kaccess.envs.task import make_task
     from kaccess.evaluate import PoseTest
     from kaccess.learning import (
+        acting,
         evaluate_policy,
         evaluation_name,
         find_policies,
@@ -366,7 +367,8 @@ def evaluate(
     for done, (name, policy) in enumerate(policies.items()):
         if progress:
             progress(done, len(policies))
-        found.append(evaluate_policy(name, tester.score(policy.act), groups))
+        scores = tester.score(acting(policy, under))
+        found.append(evaluate_policy(name, scores, groups))
     if progress:
         progress(len(policies), len(policies))
     study.write_json(

@@ -164,7 +164,7 @@ def play(
     from kaccess.envs.robot_env import RobotEnv
     from kaccess.envs.task import make_task
     from kaccess.evaluate import placed
-    from kaccess.learning import test_poses
+    from kaccess.learning import acting, test_poses
     from kaccess.report.motion import show, write_video
 
     if pose < 0:
@@ -176,10 +176,10 @@ def play(
     env = RobotEnv(
         make_task(task), robot=robot, conditions=under, render_mode="rgb_array"
     )
-    n_steps = round(seconds * env.task.control_rate)
+    act, n_steps = acting(policy, under), round(seconds * env.task.control_rate)
     if video is None:
-        return show(env, policy.act, start, n_steps=n_steps)
-    return write_video(env, policy.act, start, n_steps=n_steps, path=video)
+        return show(env, act, start, n_steps=n_steps)
+    return write_video(env, act, start, n_steps=n_steps, path=video)
 
 
 def export(

@@ -359,10 +359,29 @@ def test_late_commands_are_the_same_motion_some_steps_later(bittle, actions, n_l
     late = trajectory(RobotEnv(conditions=Conditions(delay=0.04 * n_late)), moves, qpos)
     held = [hold(bittle, qpos)] * n_late
     plain = trajectory(RobotEnv(), [*held, *moves], qpos)
-    for got, expected in zip(late, plain[: len(late)], strict=True):
-        assert data_equivalence(got, expected, exact=True)
+    for (seen, *rest), (expected, *others) in zip(
+        late, plain[: len(late)], strict=True
+    ):
+        np.testing.assert_array_equal(seen[: len(expected)], expected)
+        assert data_equivalence(rest, others, exact=True)
     prompt = trajectory(RobotEnv(), moves, qpos)
-    assert not np.array_equal(late[1][0], prompt[1][0])
+    assert not np.array_equal(late[1][0][:14], prompt[1][0])
+
+
+def test_commands_on_their_way_are_seen(nine, actions):
+    env = RobotVectorEnv(2, starts=nine, conditions="delay=0.08", **FAST)
+    seen, _ = env.reset(seed=0)
+    assert env.single_observation_space.shape == (14 + 2 * 8,)
+    first, second, third = actions(3, 2)
+    held = seen[:, 14:22]
+    np.testing.assert_array_equal(seen[:, 22:], held)
+    seen, *_ = env.step(first)
+    np.testing.assert_array_equal(seen[:, 14:22], held)
+    np.testing.assert_array_equal(seen[:, 22:], first.astype(np.float32))
+    env.step(second)
+    seen, *_ = env.step(third)
+    expected = np.concatenate([second, third], axis=1).astype(np.float32)
+    np.testing.assert_array_equal(seen[:, 14:], expected)
 
 
 def test_until_the_first_command_arrives_targets_are_held(nine, actions):
@@ -451,7 +470,7 @@ def test_every_condition_makes_a_difference(text, nine, actions):
         env.reset(seed=1)
         for action in actions(6, 3):
             last = env.step(action)[0]
-        seen.append(last)
+        seen.append(last[:, :14])
     assert np.abs(seen[0] - seen[1]).max() > 1e-3
 
 

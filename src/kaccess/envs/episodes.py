@@ -58,14 +58,18 @@ class Episodes:
             engine=engine,
             device=device,
         )
-        self.low, self.high = task.observation_range(robot).T.astype(np.float32)
+        n_late = self.conditions.n_late(task.control_rate)
+        late = [[-1.0, 1.0]] * (n_late * robot.model.nu)
+        seen = np.concatenate(
+            [task.observation_range(robot), np.reshape(late, (-1, 2))]
+        )
+        self.low, self.high = seen.T.astype(np.float32)
         self._term_names = [f"reward_{name}" for name in task.terms]
         self._everyone = np.arange(n)
         self._steps = np.zeros(n, np.int64)
         self._memory = np.zeros((n, len(task.memory)))
         self._terms = np.zeros((n, len(task.terms)))
         self._diverged = np.zeros(n, bool)
-        n_late = self.conditions.n_late(task.control_rate)
         self._queue = np.zeros((n, n_late, robot.model.nu))  # commands on their way
         self._state = {"steps": self._steps, "memory": self._memory}
         if n_late:
@@ -118,8 +122,14 @@ class Episodes:
         return arriving
 
     def observe(self) -> NDArray[np.float32]:
-        """Return what the robots see, (n, d)."""
-        seen = self.task.observe(self.robots.readings).astype(np.float32)
+        """Return what the robots see, (n, d), and after it any commands on their way.
+
+        Without these the future would not depend on what is seen and done alone.
+        """
+        sights = [self.task.observe(self.robots.readings)]
+        if self._queue.size:
+            sights.append(self._queue.reshape(len(self._queue), -1))
+        seen = np.concatenate(sights, axis=1).astype(np.float32)
         np.maximum(seen, self.low, out=seen)
         np.minimum(seen, self.high, out=seen)
         return seen
