@@ -8,9 +8,9 @@ import kaccess
 ROOT = Path(kaccess.__file__).parent
 LAYERS = [
     {"compiled", "errors", "files", "types"},
-    {"config", "progress", "rotations", "stats", "study"},
-    {"robots", "cluster", "starts"},
-    {"engines"},
+    {"config", "progress", "rotations", "stats", "study", "tensors"},
+    {"robots", "cluster", "policy", "starts"},
+    {"engines", "shipped"},
     {"poses", "train"},
     {"access"},
     {"envs"},

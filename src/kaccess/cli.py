@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import tyro
 from tyro.conf import OmitArgPrefixes, Positional
@@ -29,6 +29,9 @@ from kaccess.config import (
 from kaccess.console import progress_bar, show_log
 from kaccess.errors import InputError
 from kaccess.report.headless import prefer_egl_without_screen
+
+if TYPE_CHECKING:
+    from kaccess.evaluate import Scores
 
 __all__ = ["main"]
 
@@ -268,43 +271,75 @@ def evaluate(
 
 
 def play(
-    study: StudyPath,
-    run: str,
+    study: Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY|ROBOT")],
+    run: str | None = None,
     task: TaskName = "fall-recovery",
     trained_under: str = "",
     conditions: str | None = None,
-    pose: int = 0,
+    pose: int | None = None,
+    poses: int = 100,
+    seed: int = 0,
     video: Path = Path("play.mp4"),
     viewer: bool = False,
     seconds: float = 4.0,
 ) -> None:
-    """Show a policy at work, from one of the poses to test on.
+    """Show a policy at work: one of a study, or one that comes with kaccess.
 
     Args:
-        study: Folder of the study.
-        run: Name of the learner, such as ka/seed-0.
+        study: Folder of a study; or bittle, to test and show the policy that comes with
+            kaccess on freshly sampled poses.
+        run: Name of the study's learner, such as ka/seed-0.
         task: What it has learned.
         trained_under: Conditions of its training, as in evaluate.
         conditions: Show it under these, as in evaluate.
-        pose: Number of the pose.
+        pose: Number of the pose to show; by default the first of a study's test poses,
+            or the first of the fresh ones that lies on its back.
+        poses: Fresh poses to test on.
+        seed: Of the fresh poses.
         video: File to write (H.264).
         viewer: Show it live in a window instead.
         seconds: How long to watch [s].
     """
     from kaccess import views
+    from kaccess.shipped import has_shipped
 
     file = None if viewer else video
-    outcome = views.play(
-        study,
-        run,
-        task=task,
-        trained_under=trained_under,
-        conditions=conditions,
-        pose=pose,
-        video=file,
-        seconds=seconds,
-    )
+    if run is None and has_shipped(str(study)) and not study.exists():
+        scores, show = views.demonstrate(
+            str(study),
+            task=task,
+            conditions=conditions or "",
+            n_poses=poses,
+            seed=seed,
+            pose=pose,
+            video=file,
+            seconds=seconds,
+        )
+        print(_scored(scores, task))
+        outcome = show()
+    else:
+        outcome = views.play(
+            study,
+            run,
+            task=task,
+            trained_under=trained_under,
+            conditions=conditions,
+            pose=pose or 0,
+            video=file,
+            seconds=seconds,
+        )
     print(outcome if viewer else f"{outcome} Video: {video}")
+
+
+def _scored(scores: "Scores", task: str) -> str:
+    from kaccess.evaluate import summarize
+
+    found = summarize(scores)
+    return (
+        f"{task} from {found.n} freshly sampled poses, within 3 s: "
+        f"{found.success.value:.1%} ({found.success.low:.1%} to "
+        f"{found.success.high:.1%}), in {found.time:.2f} s (median)."
+    )
 
 
 def export(

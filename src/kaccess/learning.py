@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,12 +21,15 @@ from kaccess.envs.conditions import NOMINAL, Conditions
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.evaluate import Act, Group, PoseTest, Scores, Summary, by_group, summarize
+from kaccess.policy import Policy
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
 from kaccess.starts import STARTS_NAME, InitialStates, parse_mixture
 from kaccess.study import Study
-from kaccess.train import Evaluate, Policies, Policy
 from kaccess.types import Array, IntArray
+
+if TYPE_CHECKING:  # torch is not needed to test a policy
+    from kaccess.train import Evaluate, Policies
 
 __all__ = [
     "Evaluation",
@@ -242,7 +245,7 @@ def curve_test(
     conditions: Conditions,
     n_threads: int = 0,
     engine: EngineName = "mujoco",
-) -> Evaluate:
+) -> "Evaluate":
     """Return a test of all learners from the same poses, for their curves."""
     tester = PoseTest(
         task,
@@ -254,7 +257,7 @@ def curve_test(
         engine=engine,
     )
 
-    def test(policies: Policies, step: int) -> dict[str, Array]:
+    def test(policies: "Policies", step: int) -> dict[str, Array]:
         def act(obs: Array) -> Array:
             actions = policies.act_all(obs.reshape(n_learners, len(poses), -1))
             return actions.reshape(len(obs), -1)

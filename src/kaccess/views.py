@@ -1,8 +1,9 @@
 """What to look at in a study: figures, pictures, comparisons, and policies at work."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from kaccess.access import accessibility
 from kaccess.config import (
     AccessConfig,
     EngineName,
+    SampleConfig,
     StillConfig,
     TaskName,
     from_settings,
@@ -21,16 +23,30 @@ from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.pipeline import finished_times, load_poses
 from kaccess.report.summary import Summary, summarize
+from kaccess.rotations import gravity_in_body
 from kaccess.study import Study
-from kaccess.types import Progress
+from kaccess.types import Array, Progress
 
 if TYPE_CHECKING:
+    from kaccess.envs.robot_env import RobotEnv
+    from kaccess.evaluate import Act, Scores
+    from kaccess.policy import Policy
     from kaccess.robots import Robot
-    from kaccess.train import Policy
 
-__all__ = ["compare", "compare_engines", "export", "info", "picture", "play"]
+__all__ = [
+    "compare",
+    "compare_engines",
+    "demonstrate",
+    "export",
+    "info",
+    "picture",
+    "play",
+]
 
 logger = logging.getLogger(__name__)
+
+_DEMONSTRATION = 3  # random stream: neither of learning nor of its tests
+_UPSIDE_DOWN = -0.5  # cosine of the angle between the body's up and the world's
 
 
 def info(path: Path) -> Summary:
@@ -136,7 +152,7 @@ def compare_engines(
 
 def play(
     path: Path,
-    run: str,
+    run: str | None,
     *,
     task: TaskName = "fall-recovery",
     trained_under: str = "",
@@ -165,7 +181,6 @@ def play(
     from kaccess.envs.task import make_task
     from kaccess.evaluate import placed
     from kaccess.learning import acting, test_poses
-    from kaccess.report.motion import show, write_video
 
     if pose < 0:
         raise InputError(f"`pose` must not be negative, got {pose}.")
@@ -176,7 +191,79 @@ def play(
     env = RobotEnv(
         make_task(task), robot=robot, conditions=under, render_mode="rgb_array"
     )
-    act, n_steps = acting(policy, under), round(seconds * env.task.control_rate)
+    return _show(env, acting(policy, under), start, seconds=seconds, video=video)
+
+
+def demonstrate(
+    robot: str,
+    *,
+    task: TaskName = "fall-recovery",
+    conditions: str = "",
+    n_poses: int = 100,
+    seed: int = 0,
+    pose: int | None = None,
+    video: Path | None = None,
+    seconds: float = 4.0,
+    n_threads: int = 0,
+) -> "tuple[Scores, Callable[[], str]]":
+    """Test a policy that comes with the package on freshly sampled poses.
+
+    Args:
+        robot: Name of a robot.
+        task: What the policy does.
+        conditions: What differs from the world it was trained in.
+        n_poses: Poses to sample and to start from.
+        seed: Of the poses.
+        pose: Number of the one to show; by default the first that lies on its back.
+        video: File to write (H.264); None shows it live in a window.
+        seconds: How long to watch [s].
+        n_threads: CPU threads; 0 takes them all.
+
+    Returns:
+        The scores from all poses, and what shows the one, and says what came of it.
+    """
+    from kaccess.envs.conditions import Conditions
+    from kaccess.envs.robot_env import RobotEnv
+    from kaccess.envs.task import make_task
+    from kaccess.evaluate import PoseTest, placed
+    from kaccess.learning import acting
+    from kaccess.poses import draw_poses
+    from kaccess.robots import load_robot
+    from kaccess.shipped import find_shipped
+
+    under, made, policy = (
+        Conditions.parse(conditions),
+        make_task(task),
+        find_shipped(robot, task),
+    )
+    body = load_robot(robot)
+    engine = make_engine("mujoco", body, n_threads=n_threads)
+    sampling = SampleConfig(n=n_poses, seed=seed)
+    qpos = draw_poses(body, sampling, engine=engine, stream=_DEMONSTRATION)[0].qpos
+    qpos = qpos[made.qualifies(qpos)]
+    pose = _on_its_back(qpos) if pose is None else pose
+    if not 0 <= pose < len(qpos):
+        raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")
+    act = acting(policy, under)
+    tester = PoseTest(made, body, qpos, conditions=under, n_threads=n_threads)
+    scores = tester.score(act)
+    env = RobotEnv(made, robot=body, conditions=under, render_mode="rgb_array")
+    start = placed(qpos, body, under)[pose]
+    return scores, partial(_show, env, act, start, seconds=seconds, video=video)
+
+
+def _on_its_back(qpos: Array) -> int:
+    """Return the first pose whose base is upside down, or else the first."""
+    up = -gravity_in_body(qpos[:, 3:7])[:, 2]
+    return int((up < _UPSIDE_DOWN).argmax())
+
+
+def _show(
+    env: "RobotEnv", act: "Act", start: Array, *, seconds: float, video: Path | None
+) -> str:
+    from kaccess.report.motion import show, write_video
+
+    n_steps = round(seconds * env.task.control_rate)
     if video is None:
         return show(env, act, start, n_steps=n_steps)
     return write_video(env, act, start, n_steps=n_steps, path=video)
@@ -208,7 +295,7 @@ def export(
 
 
 def _find_policy(
-    path: Path, run: str, task: TaskName, trained_under: str
+    path: Path, run: str | None, task: TaskName, trained_under: str
 ) -> "tuple[Policy, Robot]":
     from kaccess.envs.conditions import Conditions
     from kaccess.envs.task import make_task
@@ -217,6 +304,8 @@ def _find_policy(
     robot = load_poses(Study(path)).robot
     before = Conditions.parse(trained_under)
     policies = find_policies(path, make_task(task), robot, before)
+    if run is None:
+        raise InputError(f"Say which run with --run: one of {', '.join(policies)}.")
     if run not in policies:
         raise InputError(
             f"{path} has no policy {run!r} for {task!r}: none of {', '.join(policies)}."

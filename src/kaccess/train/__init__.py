@@ -8,10 +8,11 @@ except ImportError as error:
         "`pip install 'kaccess[train]'`."
     ) from error
 
+from kaccess.policy import Policy
 from kaccess.train.checkpoint import Checkpoint, load_checkpoint
 from kaccess.train.export import export_onnx
 from kaccess.train.loop import Evaluate, Trained, TrainProgress, train
-from kaccess.train.policy import Policies, Policy, load_policies
+from kaccess.train.policy import Policies, load_policies
 from kaccess.train.population import Experience, Population
 from kaccess.train.sac import Shape
 

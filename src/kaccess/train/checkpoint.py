@@ -16,8 +16,8 @@ import torch
 
 from kaccess.errors import InputError
 from kaccess.study import flatten
+from kaccess.tensors import read_tensors, write_tensors
 from kaccess.train.population import Population
-from kaccess.train.tensors import read_tensors, write_tensors
 
 __all__ = ["Checkpoint", "load_checkpoint", "restore", "save_checkpoint", "snapshot"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kaccess.files import whole_file
-from kaccess.train.policy import Policy
+from kaccess.policy import Policy
 from kaccess.types import Array
 
 __all__ = ["export_onnx"]

@@ -1,11 +1,6 @@
-"""Policies to act with: the mean action of an actor, without the noise of learning.
-
-`Policies` are those of a whole population, on its device. A `Policy` is that of one
-learner: NumPy arrays, a file of a few hundred kilobytes, and no need of torch.
-"""
+"""Policies of a whole population, on its device: the mean actions of its actors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,77 +8,14 @@ import numpy as np
 import torch
 
 from kaccess.errors import InputError
+from kaccess.policy import Policy, scale
 from kaccess.train.checkpoint import load_checkpoint
 from kaccess.train.networks import forward
 from kaccess.train.population import find_device
 from kaccess.train.sac import Learners, Shape, new_learners
-from kaccess.train.tensors import read_tensors, write_tensors
 from kaccess.types import Array
 
-__all__ = ["Policies", "Policy", "load_policies"]
-
-_KIND = "kaccess policy (1)"
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What one learner has learned.
-
-    Attributes:
-        weights: Of each layer, (n_in, n_out).
-        biases: Of each layer, (n_out,).
-        low: (act,) lower bounds of the actions.
-        high: (act,) upper bounds.
-        metadata: What else to know, as JSON can hold it: task, robot, joint order.
-    """
-
-    weights: tuple[Array, ...]
-    biases: tuple[Array, ...]
-    low: Array
-    high: Array
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def obs_dim(self) -> int:
-        """Numbers of an observation."""
-        return len(self.weights[0])
-
-    @property
-    def act_dim(self) -> int:
-        """Numbers of an action."""
-        return len(self.low)
-
-    def act(self, obs: Array) -> Array:
-        """Return actions within the bounds, (n, act), for observations, (n, obs)."""
-        x = np.asarray(obs, dtype=np.float32)
-        if x.ndim != 2 or x.shape[1] != self.obs_dim:
-            raise InputError(
-                f"`obs` must have shape (n, {self.obs_dim}), got {x.shape}."
-            )
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            x = np.maximum(x @ weight + bias, 0)
-        x = np.tanh(x @ self.weights[-1] + self.biases[-1])
-        return scale(x, self.low, self.high)
-
-    def save(self, path: Path) -> None:
-        """Write the policy as one file."""
-        arrays = {"low": self.low, "high": self.high}
-        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            arrays[f"weight {i}"], arrays[f"bias {i}"] = weight, bias
-        write_tensors(path, _KIND, {"metadata": dict(self.metadata)}, arrays)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Policy":
-        """Read a policy that `save` wrote."""
-        header, arrays = read_tensors(Path(path), _KIND)
-        n = sum(name.startswith("weight") for name in arrays)
-        return cls(
-            weights=tuple(arrays[f"weight {i}"] for i in range(n)),
-            biases=tuple(arrays[f"bias {i}"] for i in range(n)),
-            low=arrays["low"],
-            high=arrays["high"],
-            metadata=header["metadata"],
-        )
+__all__ = ["Policies", "load_policies"]
 
 
 class Policies:
@@ -166,9 +98,3 @@ def load_policies(path: str | Path, device: str = "cpu") -> Policies:
         high=np.array(settings["high"], dtype=np.float32),
         metadata=settings["meta"],
     )
-
-
-def scale(actions: Array, low: Array, high: Array) -> Array:
-    """Return actions in [-1, 1] as actions within the bounds."""
-    scaled = low + (actions + 1) * (0.5 * (high - low))
-    return np.clip(scaled, low, high)  # rounding

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from kaccess.errors import InputError
-from kaccess.train.policy import scale
+from kaccess.policy import scale
 from kaccess.types import Array, BoolArray
 
 __all__ = ["Envs", "Outcome"]

@@ -1,0 +1,67 @@
+"""Put a study's policy into the package, as safetensors and ONNX, with a card.
+
+python experiments/ship_policy.py runs/bittle rnd/seed-0 --n-poses 10000
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import tyro
+
+import kaccess.shipped
+from kaccess.config import TaskName
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.task import make_task
+from kaccess.evaluate import PoseTest, summarize
+from kaccess.learning import find_policies, test_poses
+from kaccess.pipeline import load_poses
+from kaccess.study import Study
+from kaccess.train import export_onnx
+
+
+@dataclass(frozen=True)
+class Config:
+    """Which policy goes into the package."""
+
+    study: tyro.conf.Positional[Path]
+    """Folder of the study."""
+    run: tyro.conf.Positional[str]
+    """Name of the learner."""
+    task: TaskName = "fall-recovery"
+    """What it has learned."""
+    n_poses: int = 10_000
+    """Poses to test it on, none of which was learned from."""
+    note: str = ""
+    """How it was trained, in words."""
+
+
+def main(config: Config) -> None:
+    study, task = Study(config.study), make_task(config.task)
+    robot = load_poses(study).robot
+    policy = find_policies(study.path, task, robot, Conditions())[config.run]
+    qpos = test_poses(study, robot, "final", config.n_poses).qpos
+    qpos = qpos[task.qualifies(qpos)]
+    scores = summarize(PoseTest(task, robot, qpos).score(policy.act))
+    out = Path(kaccess.shipped.__file__).parent / robot.name
+    out.mkdir(exist_ok=True)
+    policy.save(out / f"{task.name}.safetensors")
+    export_onnx(policy, out / f"{task.name}.onnx")
+    card = {
+        "robot": robot.name,
+        "task": task.name,
+        "learner": config.run,
+        "training": config.note,
+        "model": robot.fingerprint,
+        "study": {
+            name: study.settings[name] for name in ("sample", "access", "versions")
+        },
+        "scores": asdict(scores),
+    }
+    path = out / f"{task.name}.json"
+    path.write_text(json.dumps(card, indent=2) + "\n")
+    print(path.read_text())
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
