@@ -218,6 +218,9 @@ class SacConfig:
     """Updates of each learner for each step of each of its environments."""
     capacity: int = 500_000
     """Transitions that each learner remembers; the oldest are forgotten."""
+    compiled: bool = False
+    """Whether to compile the update, on a GPU: takes 20 s, then it is 1.5 times as
+    fast."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma < 1:

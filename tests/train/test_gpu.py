@@ -1,5 +1,7 @@
 """The same algorithm on a GPU: CUDA graphs, TF32, replay there."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,26 @@ def test_graphs_do_what_the_calls_do():
     assert torch.equal(recorded.replay.data[:-1], called.replay.data[:-1])
     torch.testing.assert_close(
         recorded.learners.critics, called.learners.critics, rtol=0, atol=1e-3
+    )
+
+
+def test_compiled_update_does_the_same():
+    compiled, plain = (
+        Population(
+            SHAPE, replace(CONFIG, compiled=each), seeds=[1, 2, 3], device="cuda"
+        )
+        for each in (True, False)
+    )
+    memories = torch.randn(compiled.replay.data.shape, device="cuda")
+    memories[:, 8] = 0.0  # nothing terminated
+    for population in (compiled, plain):
+        population.replay.data.copy_(memories)
+        population.replay.counts[:] = CONFIG.capacity
+        population.go_on(0, 0)
+        for _ in range(5):
+            population.update()
+    torch.testing.assert_close(
+        compiled.learners.critics, plain.learners.critics, rtol=0, atol=1e-3
     )
 
 

@@ -109,6 +109,10 @@ class Population:
         self._letter.whole("sizes").fill_(1)
         self._letter.send()
         self._sizes = torch.ones(p, 1, dtype=torch.int64, device=self.device)
+        fused = config.compiled and self.device.type == "cuda"
+        self._update_learners = (
+            torch.compile(update_, dynamic=False) if fused else update_
+        )
         self._exchange = self._program(self._exchange_on_device)
         self._update = self._program(self._update_on_device)
         self.go_on(0, 0)
@@ -208,7 +212,8 @@ class Population:
     @torch.inference_mode()
     def _update_on_device(self) -> None:
         rows = self.replay.draw(self._for_batches.take(), self._sizes)
-        update_(self.learners, rows, self._for_updates.take(), self.config)
+        noise = self._for_updates.take()
+        self._update_learners(self.learners, rows, noise, self.config)
 
     def _program(self, function: Callable[[], None]) -> Callable[[], None]:
         """Return the function, on a GPU as a CUDA graph."""
