@@ -79,6 +79,7 @@ def run(
         _learn_a_little(study, n_threads)
     else:
         print(f"To learn from these starts: kaccess train {study}")
+    report(study)
 
 
 def _learn_a_little(study: Path, n_threads: int) -> None:
@@ -364,6 +365,17 @@ def export(
     print(f"Policy: {made}")
 
 
+def report(study: StudyPath) -> None:
+    """Write a page that shows all of a study, and its figures beside it.
+
+    Args:
+        study: Folder of the study.
+    """
+    from kaccess import views
+
+    print(f"Report: {views.report(study)}")
+
+
 def _note(figures: Mapping[str, float]) -> str:
     """Return the figures of a run as a note behind a progress bar."""
     known = {
@@ -431,13 +443,14 @@ def main(argv: list[str] | None = None) -> None:
                 "train": train,
                 "evaluate": evaluate,
                 "play": play,
+                "report": report,
                 "export": export,
                 "info": info,
                 "compare-engines": compare_engines,
             },
             prog="kaccess",
             description="Find good starting states for teaching a legged robot to "
-            "move. Stages in order: sample, access, cluster, train, evaluate.",
+            "move. Stages in order: sample, access, cluster, train, evaluate, report.",
             args=argv,
         )
     except (InputError, ImportError) as error:  # or an extra; it gives the pip line

@@ -8,6 +8,9 @@ stopped, and does nothing where there is nothing left to do.
 """
 
 import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +38,7 @@ from kaccess.config import (
     TrainConfig,
 )
 from kaccess.engines import Engine, make_engine
+from kaccess.engines.cpus import n_cpus
 from kaccess.errors import InputError
 from kaccess.poses import Poses, draw_poses, settle_keyframes
 from kaccess.progress import part_of
@@ -427,7 +431,17 @@ def _machine() -> Settings:
         "platform": platform.platform(),
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "cpu": _cpu_name(),
+        "cores": n_cpus(),
     }
+
+
+def _cpu_name() -> str:
+    """Return what the processor is called, as far as the system says."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text().splitlines() if known.exists() else []
+    names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
 
 
 def _overlap(rows: range, wanted: range | None) -> bool:

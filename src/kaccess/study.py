@@ -128,6 +128,13 @@ class Study:
         paths = sorted((self.path / folder).glob("*.json"))
         return {path.stem: json.loads(path.read_text()) for path in paths}
 
+    def add_time(self, stage: str, seconds: float) -> None:
+        """Add to the time that a stage has taken, in `timings.json`."""
+        path = self.path / "timings.json"
+        known = json.loads(path.read_text()) if path.exists() else {}
+        before = known.get(stage, {}).get("seconds", 0.0)
+        _write_json(path, known | {stage: {"seconds": round(before + seconds, 1)}})
+
     def pose_array(self, name: str) -> np.ndarray:
         """Return one of the arrays of the poses, such as `qpos`, (n, nq)."""
         return self._read(f"poses/{name}")

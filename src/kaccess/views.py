@@ -41,6 +41,7 @@ __all__ = [
     "info",
     "picture",
     "play",
+    "report",
 ]
 
 logger = logging.getLogger(__name__)
@@ -70,13 +71,21 @@ def picture(path: Path) -> Path:
     study = Study(path)
     poses = load_poses(study)
     try:
-        images = render_poses(poses.robot, poses.qpos[representatives(poses)])
+        images = render_poses(poses.robot, poses.qpos[representatives(poses.contacts)])
     except InputError as error:
         logger.warning("%s The picture goes without the robot.", error)
         images = None
     with whole_file(path / "overview.png") as draft:
         overview(poses, study.times, images).savefig(draft, dpi=120)
     return path / "overview.png"
+
+
+def report(path: Path) -> Path:
+    """Write the page of a study, `report.html`, and its figures beside it."""
+    from kaccess.report.page import write_report
+
+    study = Study(path)
+    return write_report(study, load_poses(study))
 
 
 def compare(path: Path) -> str:

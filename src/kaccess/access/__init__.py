@@ -11,13 +11,14 @@ from kaccess.access.estimate import (
     merge_rows,
     split_rows,
 )
-from kaccess.access.graph import Connectivity, connectivity
+from kaccess.access.graph import Connectivity, Routes, connectivity, find_routes
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
     "Connectivity",
     "MirrorCheck",
     "Outcome",
+    "Routes",
     "Transitions",
     "accessibility",
     "check_mirror",
@@ -26,6 +27,7 @@ __all__ = [
     "estimate_rows",
     "estimate_times",
     "estimate_to_standing",
+    "find_routes",
     "merge_rows",
     "split_rows",
 ]

@@ -9,11 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import (
+    breadth_first_order,
+    connected_components,
+    dijkstra,
+)
 
 from kaccess.types import Array, IntArray
 
-__all__ = ["Connectivity", "connectivity"]
+__all__ = ["Connectivity", "Routes", "connectivity", "find_routes"]
+
+STANDING = -1  # in place of a pose: the route ends there
+NOWHERE = -2  # there is no route
+_SHORTEST = 1e-6  # [s]: a sparse graph takes an edge of no length for none at all
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,39 @@ def connectivity(times: Array, to_standing: Array) -> Connectivity:
         dead_ends=np.flatnonzero(~moves.any(axis=1)),
         stuck=_cannot_reach(moves, np.isfinite(to_standing)),
     )
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The fastest way to standing from each pose, by a chain of moves.
+
+    Args:
+        following: (n,) the pose to go to next; `STANDING`, or `NOWHERE` if none leads
+            there.
+        seconds: (n,) how long all moves of the way take [s]; inf if there is none.
+    """
+
+    following: IntArray
+    seconds: Array
+
+
+def find_routes(times: Array, to_standing: Array) -> Routes:
+    """Return the fastest chain of moves from each pose to standing.
+
+    Args:
+        times: (n, n) seconds from pose i to pose j; inf or NaN is no move.
+        to_standing: (n,) seconds from each pose to standing; likewise.
+    """
+    n = len(times)
+    backwards = np.zeros((n + 1, n + 1))  # node n is standing
+    moves = np.isfinite(times) & ~np.eye(n, dtype=bool)
+    stands = np.isfinite(to_standing)
+    backwards[:n, :n][moves.T] = np.maximum(times.T[moves.T], _SHORTEST)
+    backwards[n, :n][stands] = np.maximum(to_standing[stands], _SHORTEST)
+    far, before = dijkstra(csr_array(backwards), indices=[n], return_predecessors=True)
+    seconds, following = far[0, :n], before[0, :n]  # scipy's -9999 is no way at all
+    following = np.where(following < 0, NOWHERE, following)
+    return Routes(np.where(following == n, STANDING, following), seconds)
 
 
 def _cannot_reach(moves: Array, stands: Array) -> IntArray:

@@ -1,0 +1,37 @@
+"""Figures of a study. Each function draws arrays on the axes it is given."""
+
+from kaccess.report.figures.chord import draw_chord
+from kaccess.report.figures.clusters import draw_over_k, draw_sizes
+from kaccess.report.figures.learning import draw_curves, draw_success
+from kaccess.report.figures.matrix import (
+    draw_access,
+    draw_asymmetry,
+    draw_reach,
+    draw_times,
+)
+from kaccess.report.figures.motion import draw_joints
+from kaccess.report.figures.overview import overview
+from kaccess.report.figures.poses import (
+    draw_attitudes,
+    draw_contacts,
+    draw_poses,
+    representatives,
+)
+
+__all__ = [
+    "draw_access",
+    "draw_asymmetry",
+    "draw_attitudes",
+    "draw_chord",
+    "draw_contacts",
+    "draw_curves",
+    "draw_joints",
+    "draw_over_k",
+    "draw_poses",
+    "draw_reach",
+    "draw_sizes",
+    "draw_success",
+    "draw_times",
+    "overview",
+    "representatives",
+]

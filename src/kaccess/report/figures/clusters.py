@@ -1,0 +1,67 @@
+"""Clusters: how many, and how large."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from kaccess.report.style import ACCENT, FAINT, STRONG
+from kaccess.types import Array, IntArray
+
+__all__ = ["draw_over_k", "draw_sizes"]
+
+
+def draw_over_k(
+    ax: Axes, k: IntArray, values: Array, *, chosen: int | None, label: str
+) -> None:
+    """Draw a figure of clusterings over their number of clusters.
+
+    Args:
+        ax: Where to draw.
+        k: (m,) numbers of clusters.
+        values: (m,) what to draw, such as the index; NaN is left out.
+        chosen: Number of clusters to mark, or None for none.
+        label: What the values are.
+    """
+    ax.plot(k, values, color=ACCENT, linewidth=2)
+    if chosen is not None and chosen in k:
+        value = float(values[np.flatnonzero(k == chosen)[0]])
+        ax.axvline(chosen, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
+        ax.plot([chosen], [value], "o", color=STRONG, markersize=7)
+        text = f"{value:.3g} at k = {chosen}"
+        right = chosen > np.mean([np.min(k), np.max(k)])
+        ax.annotate(
+            text,
+            (chosen, value),
+            xytext=(-9 if right else 9, 6),
+            textcoords="offset points",
+            ha="right" if right else "left",
+        )
+    ax.set_ylabel(label)
+    ax.margins(x=0.01, y=0.2)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        ax.set_ylim(low - 0.5, low + 1.5)
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    ax.grid(axis="y")
+
+
+def draw_sizes(ax: Axes, sizes: IntArray) -> None:
+    """Draw the number of poses in each cluster, the largest first: the paper's Fig. 6.
+
+    Args:
+        ax: Where to draw.
+        sizes: (k,) number of poses in each cluster, in any order.
+    """
+    ordered = np.sort(sizes)[::-1]
+    colours = np.where(ordered == 1, STRONG, ACCENT)
+    ax.bar(np.arange(len(ordered)) + 1, ordered, color=colours, width=0.8)
+    single = int((ordered == 1).sum())
+    ax.set(
+        xlabel="clusters, the largest first",
+        ylabel="poses",
+        title=f"{len(ordered)} clusters, the largest of {ordered[0]} poses, "
+        f"{single} of one",
+    )
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(0.3, len(ordered) + 0.7)
+    ax.grid(axis="y")

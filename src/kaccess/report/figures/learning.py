@@ -1,0 +1,79 @@
+"""What policies learn, from which starts."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from kaccess.report.style import FAINT, MARKERS, SERIES
+from kaccess.types import Array
+
+__all__ = ["draw_curves", "draw_success"]
+
+_DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1)))
+
+
+def draw_curves(
+    ax: Axes,
+    curves: Mapping[str, tuple[Array, Array]],
+    *,
+    label: str = "reward",
+    share: bool = False,
+) -> None:
+    """Draw learning curves, mean and +-1 SD over seeds: the paper's Fig. 9 and 10.
+
+    Args:
+        ax: Where to draw.
+        curves: By the name of the starts, steps, (m,), and values, (n_seeds, m).
+        label: What the values are.
+        share: Whether they are shares, to be shown in percent.
+    """
+    for number, (name, (steps, values)) in enumerate(curves.items()):
+        colour = SERIES[number % len(SERIES)]
+        mean, spread = values.mean(axis=0), values.std(axis=0)
+        ax.plot(
+            steps / 1000,
+            mean,
+            color=colour,
+            linestyle=_DASHES[number // len(SERIES) % len(_DASHES)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4.5,
+            markevery=max(1, len(steps) // 8),
+            linewidth=2,
+            label=name,
+        )
+        low, high = mean - spread, mean + spread
+        if share:
+            low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        ax.fill_between(steps / 1000, low, high, color=colour, alpha=0.15, linewidth=0)
+    ax.set(xlabel="steps of a learner [thousand]", ylabel=label)
+    if share:
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        ax.set_ylim(-0.02, 1.02)
+    ax.grid(axis="y")
+    ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=9.5)
+
+
+def draw_success(
+    ax: Axes, success: Array, *, starts: Sequence[str], groups: Sequence[str]
+) -> None:
+    """Draw from which groups of poses policies succeed, for each kind of starts.
+
+    Args:
+        ax: Where to draw.
+        success: (n_starts, n_groups) shares; NaN is not tested.
+        starts: Names of the rows.
+        groups: Names of the columns, such as clusters.
+    """
+    image = ax.imshow(
+        success, vmin=0.0, vmax=1.0, cmap="cividis", aspect="auto", interpolation="none"
+    )
+    ax.set_yticks(range(len(starts)), starts)
+    ax.set_xticks(range(len(groups)), groups, fontsize=7.5, rotation=90)
+    ax.tick_params(length=0)
+    ax.set(xlabel="cluster of the test pose")
+    ax.spines[:].set_color(FAINT)
+    bar = ax.figure.colorbar(image, ax=ax, pad=0.01)
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    bar.set_label("success")

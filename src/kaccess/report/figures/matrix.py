@@ -1,0 +1,96 @@
+"""The matrix of transition times."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+
+from kaccess.access import accessibility
+from kaccess.report.style import ACCENT, FAINT, STRONG
+from kaccess.types import Array, BoolArray, IntArray
+
+__all__ = ["draw_access", "draw_asymmetry", "draw_reach", "draw_times"]
+
+_LONGEST = 3.0  # [s], of a move: the paper's time limit
+
+
+def draw_access(
+    ax: Axes, times: Array, *, order: IntArray, ordered_by: str = "roll"
+) -> None:
+    """Draw the accessibility matrix.
+
+    Args:
+        ax: Where to draw.
+        times: (n, n) seconds from pose i to pose j.
+        order: (n,) the poses, in the order to draw them in.
+        ordered_by: What that order is.
+    """
+    access = accessibility(times)[np.ix_(order, order)]
+    image = ax.imshow(access, vmin=0.0, vmax=1.0, cmap="viridis", interpolation="none")
+    ax.set(
+        xlabel=f"to pose (by {ordered_by})", ylabel="from pose", title="Accessibility"
+    )
+    ax.figure.colorbar(image, ax=ax, shrink=0.85)
+
+
+def draw_times(ax: Axes, times: Array) -> None:
+    """Draw the distribution of the times of the transitions that were reached."""
+    moves = _moves(times)
+    share = moves.sum() / max(len(times) * (len(times) - 1), 1)
+    ax.hist(times[moves], bins=60, range=(0.0, _LONGEST), color=ACCENT)
+    ax.set(
+        xlabel="time from pose to pose [s]",
+        ylabel="pairs",
+        title=f"{share:.1%} of the pairs are reached in one move",
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_asymmetry(ax: Axes, times: Array) -> None:
+    """Draw how the time there and the time back go together, where there are both."""
+    moves = _moves(times)
+    there, back = np.nonzero(np.triu(moves & moves.T))
+    n_linked = int(np.triu(moves | moves.T).sum())
+    counts, *_ = np.histogram2d(
+        times[back, there],
+        times[there, back],
+        bins=60,
+        range=[(0.0, _LONGEST)] * 2,
+    )
+    shown = np.ma.masked_equal(counts, 0)
+    image = ax.imshow(
+        shown,
+        origin="lower",
+        extent=(0.0, _LONGEST, 0.0, _LONGEST),
+        norm=LogNorm(vmin=1, vmax=max(float(counts.max()), 2.0)),
+        cmap="viridis",
+        interpolation="none",
+    )
+    ax.axline((0, 0), slope=1, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
+    one_way = 1 - len(there) / max(n_linked, 1)
+    ax.set(
+        xlabel="time from pose i to j [s]",
+        ylabel="from j to i [s]",
+        title=f"{one_way:.1%} of the links go one way only",
+    )
+    ax.figure.colorbar(image, ax=ax, label="pairs linked both ways", shrink=0.85)
+
+
+def draw_reach(ax: Axes, times: Array) -> None:
+    """Draw how many poses each pose reaches, and how many reach it, in one move."""
+    moves = _moves(times)
+    rank = np.arange(len(times)) + 1
+    for axis, label, colour, dash in (
+        (1, "reaches", ACCENT, "-"),
+        (0, "is reached from", STRONG, (0, (4, 2))),
+    ):
+        count = np.sort(moves.sum(axis=axis))[::-1]
+        ax.plot(rank, count, color=colour, linestyle=dash, linewidth=2, label=label)
+    ax.set(xlabel="poses, the best first", ylabel="others in one move")
+    ax.set_ylim(bottom=0)
+    ax.set_xlim(1, len(times))
+    ax.grid(axis="y")
+    ax.legend(title="a pose ...", alignment="left")
+
+
+def _moves(times: Array) -> BoolArray:
+    return np.asarray(np.isfinite(times) & ~np.eye(len(times), dtype=bool))

@@ -1,0 +1,33 @@
+"""A study on one sheet."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from kaccess.poses import Poses
+from kaccess.report.figures.matrix import draw_access, draw_times
+from kaccess.report.figures.poses import draw_poses
+from kaccess.types import Array
+
+__all__ = ["overview"]
+
+
+def overview(poses: Poses, times: Array, images: np.ndarray | None) -> Figure:
+    """Return poses, accessibility and times of a study on one page.
+
+    Args:
+        poses: n poses.
+        times: (n, n) seconds from pose i to pose j.
+        images: Pictures of `representatives(poses.contacts)`, or None for none.
+    """
+    figure = Figure(figsize=(11, 6), layout="constrained")
+    top, bottom = figure.subfigures(2, 1, height_ratios=[1, 3])  # type: ignore[misc]  # two of them
+    if images is not None:
+        draw_poses(np.ravel(top.subplots(1, len(images))), images)
+    name = Path(poses.robot.name).stem
+    bottom.suptitle(f"{len(poses)} static poses of {name}, some of them above")
+    left, right = bottom.subplots(1, 2, width_ratios=[1, 1.3])
+    draw_access(left, times, order=np.argsort(poses.roll), ordered_by="roll")
+    draw_times(right, times)
+    return figure
