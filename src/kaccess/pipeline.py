@@ -7,13 +7,14 @@ Each stage reads a study (a folder) and adds to it; running it again goes on whe
 stopped, and does nothing where there is nothing left to do.
 """
 
+import inspect
 import platform
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import mujoco
 import numpy as np
@@ -44,7 +45,7 @@ from kaccess.poses import Poses, draw_poses, settle_keyframes
 from kaccess.progress import part_of
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import LYING_POSE, NINE_POSES, STARTS_NAME, InitialStates
-from kaccess.study import Settings, Study
+from kaccess.study import Settings, Study, add_time
 from kaccess.types import Array, IntArray, Progress
 
 if TYPE_CHECKING:
@@ -62,7 +63,26 @@ __all__ = [
     "write_starts",
 ]
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
+
+def _timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Have the time that a stage takes noted in its study, interrupted or not."""
+
+    @wraps(stage)
+    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        begun = time.monotonic()
+        try:
+            return stage(*args, **kwargs)
+        finally:
+            path = inspect.signature(stage).bind(*args, **kwargs).arguments["path"]
+            add_time(path, stage.__name__, time.monotonic() - begun)
+
+    return run
+
+
+@_timed
 def sample(
     robot_name: str,
     path: Path,
@@ -113,6 +133,7 @@ def sample(
     )
 
 
+@_timed
 def access(
     path: Path,
     config: AccessConfig,
@@ -182,6 +203,7 @@ def _estimate_once(
         study.record("mirror_check", asdict(check))
 
 
+@_timed
 def cluster(
     path: Path, config: ClusterConfig, *, progress: Progress | None = None
 ) -> Path:
@@ -238,6 +260,7 @@ def write_starts(study: Study, poses: Poses) -> None:
             starts.save(folder / f"{name}.npz")
 
 
+@_timed
 def train(
     path: Path,
     config: TrainConfig,
@@ -315,6 +338,7 @@ def train(
     return out
 
 
+@_timed
 def evaluate(
     path: Path,
     *,

@@ -22,12 +22,13 @@ from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.types import Array, BoolArray, IntArray
 
-__all__ = ["Settings", "Study", "flatten"]
+__all__ = ["Settings", "Study", "add_time", "flatten"]
 
 Settings = Mapping[str, Any]
 
 _FORMAT = 1
 _READ_SIZE = 2**24  # times that are held in memory to see which are there
+_NOTHING = 0.1  # [s]: a stage that takes less has found all of it done
 _SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
 _ARRAYS = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
 
@@ -127,13 +128,6 @@ class Study:
         """Return the contents of the JSON files in a folder, by their stems."""
         paths = sorted((self.path / folder).glob("*.json"))
         return {path.stem: json.loads(path.read_text()) for path in paths}
-
-    def add_time(self, stage: str, seconds: float) -> None:
-        """Add to the time that a stage has taken, in `timings.json`."""
-        path = self.path / "timings.json"
-        known = json.loads(path.read_text()) if path.exists() else {}
-        before = known.get(stage, {}).get("seconds", 0.0)
-        _write_json(path, known | {stage: {"seconds": round(before + seconds, 1)}})
 
     def pose_array(self, name: str) -> np.ndarray:
         """Return one of the arrays of the poses, such as `qpos`, (n, nq)."""
@@ -281,6 +275,21 @@ def _short(value: object) -> str:
     """Return a value for a message; a hash is told apart by its first digits."""
     text = repr(value)
     return text if len(text) < 60 else f"{text[:13]}...'"
+
+
+def add_time(path: Path, stage: str, seconds: float) -> None:
+    """Add to the time that a stage of a study has taken, in its `timings.json`.
+
+    Args:
+        path: Folder of the study; nothing is noted if there is none.
+        stage: Name of the stage.
+        seconds: How long it took; what had nothing to do is not noted.
+    """
+    if seconds < _NOTHING or not (path / "study.json").is_file():
+        return
+    file = path / "timings.json"
+    known = json.loads(file.read_text()) if file.exists() else {}
+    _write_json(file, known | {stage: round(known.get(stage, 0.0) + seconds, 1)})
 
 
 def flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:

@@ -25,29 +25,30 @@ def draw_curves(
 
     Args:
         ax: Where to draw.
-        curves: By the name of the starts, steps, (m,), and values, (n_seeds, m).
+        curves: By the name of the starts, episodes of training, (m,), and values,
+            (n_seeds, m).
         label: What the values are.
         share: Whether they are shares, to be shown in percent.
     """
-    for number, (name, (steps, values)) in enumerate(curves.items()):
+    for number, (name, (episodes, values)) in enumerate(curves.items()):
         colour = SERIES[number % len(SERIES)]
         mean, spread = values.mean(axis=0), values.std(axis=0)
         ax.plot(
-            steps / 1000,
+            episodes,
             mean,
             color=colour,
             linestyle=_DASHES[number // len(SERIES) % len(_DASHES)],
             marker=MARKERS[number % len(MARKERS)],
             markersize=4.5,
-            markevery=max(1, len(steps) // 8),
+            markevery=max(1, len(episodes) // 8),
             linewidth=2,
             label=name,
         )
         low, high = mean - spread, mean + spread
         if share:
             low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-        ax.fill_between(steps / 1000, low, high, color=colour, alpha=0.15, linewidth=0)
-    ax.set(xlabel="steps of a learner [thousand]", ylabel=label)
+        ax.fill_between(episodes, low, high, color=colour, alpha=0.15, linewidth=0)
+    ax.set(xlabel="episodes of training", ylabel=label)
     if share:
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         ax.set_ylim(-0.02, 1.02)

@@ -1,6 +1,7 @@
 """What a study holds, read once for its page."""
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,15 +11,18 @@ import numpy as np
 
 from kaccess.access import accessibility
 from kaccess.cluster.quality import Quality, assess
+from kaccess.curves import Curves, load_curves
+from kaccess.errors import InputError
 from kaccess.poses import Poses
 from kaccess.report.page.motion import Motion, find_motion
-from kaccess.report.page.scores import Curves, read_curves
 from kaccess.report.pictures import Album
 from kaccess.report.summary import Summary, summarize
 from kaccess.study import Study
 from kaccess.types import Array, IntArray
 
 __all__ = ["MAIN", "Clustering", "Contents", "read_contents"]
+
+logger = logging.getLogger(__name__)
 
 MAIN = "kaccess"  # the method whose clusters the page is about
 _MOTIONS = ("fall-recovery", "backflip")
@@ -60,7 +64,7 @@ class Contents:
         curves: By folder of `train`, then by name of the starts.
         policies: What came of the policies, by name of the test.
         motions: Policies at work, by task.
-        timings: Seconds that each stage took, and where.
+        timings: Seconds that each stage took.
         album: Pictures of the robot.
     """
 
@@ -73,7 +77,7 @@ class Contents:
     curves: Mapping[str, Mapping[str, Curves]]
     policies: Mapping[str, Sequence[Mapping[str, Any]]]
     motions: Mapping[str, Motion]
-    timings: Mapping[str, Mapping[str, Any]]
+    timings: Mapping[str, float]
     album: Album
 
     @property
@@ -136,9 +140,13 @@ def _clusterings(study: Study, times: Array) -> dict[str, Clustering]:
 
 
 def _curves(study: Study) -> dict[str, dict[str, Curves]]:
-    folders = sorted(path for path in (study.path / "train").glob("*") if path.is_dir())
-    found = {folder.name: read_curves(folder) for folder in folders}
-    return {name: curves for name, curves in found.items() if curves}
+    found = {}
+    for folder in sorted((study.path / "train").glob("*/")):
+        try:
+            found[folder.name] = load_curves(folder)
+        except InputError:  # nothing there yet
+            logger.info("%s has no learning curves.", folder)
+    return found
 
 
 def _timings(study: Study) -> dict[str, Any]:

@@ -98,9 +98,7 @@ def _machine(contents: Contents) -> str:
 def _stage_times(contents: Contents) -> list[tuple[str, str]]:
     timings = contents.timings
     known = [
-        f"{stage} {duration(timings[stage]['seconds'])}"
-        for stage in _STAGES
-        if stage in timings
+        f"{stage} {duration(timings[stage])}" for stage in _STAGES if stage in timings
     ]
     return [("time spent", ", ".join(known) or "not recorded in this study")]
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kaccess.curves import Curves
 from kaccess.report.figures import draw_curves, draw_joints, draw_success
 from kaccess.report.page.contents import Contents
 from kaccess.report.page.flow import pictures_drawing
@@ -17,7 +18,7 @@ from kaccess.report.page.parts import (
     Section,
     Table,
 )
-from kaccess.report.page.scores import Curves, Score, score_starts
+from kaccess.report.page.scores import Score, score_starts
 from kaccess.report.page.words import NONE, interval, number, seconds
 from kaccess.report.pictures import as_data_uri
 from kaccess.report.style import figure_style, new_figure
@@ -43,7 +44,7 @@ def learning_section(contents: Contents) -> Section:
     for name, curves in contents.curves.items():
         parts += _curve_drawings(name, curves)
     for task in _MOTIONS:
-        if not any(name.partition("@")[0] == task for name in contents.curves):
+        if task not in map(_task, contents.curves):
             parts.append(_train(contents, task))
     lead = (
         "Mean over seeds, +-1 SD in shadow, on poses that no policy learns from."
@@ -60,35 +61,44 @@ def _train(contents: Contents, task: str) -> Missing:
 
 def _label(name: str) -> str:
     """Return the name of a task, and the conditions it was learned under, in words."""
-    task, _, conditions = name.partition("@")
-    words = task.replace("-", " ").capitalize()
+    task = _task(name)
+    words, rest = task.replace("-", " ").capitalize(), name.removeprefix(task)
+    conditions = rest.removeprefix("@").replace("_", " ").strip()
     return f"{words} ({conditions})" if conditions else words
+
+
+def _task(name: str) -> str:
+    """Return the task of runs such as `fall-recovery@slope:10`, or of their tests."""
+    return name.partition("@")[0].partition("_under_")[0]
 
 
 def _curve_drawings(name: str, curves: Mapping[str, Curves]) -> list[Drawing]:
     ordered = {starts: curves[starts] for starts in sorted(curves, key=_place)}
-    reward = {starts: (c.steps, c.reward) for starts, c in ordered.items()}
-    success = {starts: (c.steps, c.success) for starts, c in ordered.items()}
+    reward, success = (
+        {starts: (c.episodes, c.figures[what]) for starts, c in ordered.items()}
+        for what in ("reward", "success")
+    )
     with figure_style():
         first, second = new_figure(5.4, 4.0), new_figure(5.4, 4.0)
         draw_curves(first.subplots(), reward, label="reward of a test episode")
         draw_curves(second.subplots(), success, label="success", share=True)
-    task, n_seeds = _label(name), max(len(c.reward) for c in ordered.values())
+    task, n_seeds = _label(name), max(len(c.seeds) for c in ordered.values())
     ends = "; ".join(
-        f"{starts} {c.reward[:, -1].mean():.1f}" for starts, c in ordered.items()
+        f"{starts} {c.figures['reward'][:, -1].mean():.1f}"
+        for starts, c in ordered.items()
     )
     figure = {"fall-recovery": " (the paper's Fig. 9)", "backflip": " (Fig. 10)"}
     return [
         Drawing(
             f"curves-{_file(name)}",
             first,
-            f"{task}: reward over training steps. At the end: {ends}.",
+            f"{task}: reward over episodes of training. At the end: {ends}.",
             f"{task}: reward, {n_seeds} seeds{figure.get(name, '')}.",
         ),
         Drawing(
             f"curves-{_file(name)}-success",
             second,
-            f"{task}: share of test poses that succeed over training steps.",
+            f"{task}: share of test poses that succeed, over episodes of training.",
             f"{task}: share of test poses that succeed.",
         ),
     ]
@@ -111,7 +121,7 @@ def tests_section(contents: Contents) -> Section:
         scores = sorted(score_starts(policies), key=lambda score: _place(score.starts))
         parts += [_score_table(contents, name, scores), *_by_cluster(name, scores)]
     for task in _MOTIONS:
-        if not any(name.partition("@")[0] == task for name in contents.policies):
+        if task not in map(_task, contents.policies):
             text = f"{_label(task)} has not been tested yet."
             parts.append(Missing(text, _evaluate(contents, task)))
     lead = "From test poses that none of the policies has learned from, 3 s each."
@@ -156,7 +166,7 @@ def _score_table(contents: Contents, name: str, scores: list[Score]) -> Table:
 
 
 def _episodes(curves: Curves | None) -> str:
-    return str(curves.n_episodes) if curves and curves.n_episodes else NONE
+    return f"{curves.episodes[-1]:.0f}" if curves else NONE
 
 
 def _by_cluster(name: str, scores: list[Score]) -> list[Drawing]:

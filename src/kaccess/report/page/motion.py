@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.errors import InputError
 from kaccess.report.page.scores import best_run
 from kaccess.report.recording import Recording, record
 from kaccess.robots import Robot
@@ -66,18 +65,17 @@ def find_motion(
         return None
     try:
         from kaccess.envs.task import make_task
-        from kaccess.learning import load_policy, test_poses
+        from kaccess.learning import test_poses
+        from kaccess.train import Policy
     except ImportError as error:  # torch is an extra
         logger.warning("The page goes without policies at work: %s", error)
         return None
     names = [str(path.parent.relative_to(folder)) for path in paths]
     known = [policy for policy in policies if policy["name"] in names]
     name = best_run(known) if known else names[0]
-    made = make_task(task)
-    try:
-        policy = load_policy(folder / name / "policy.safetensors", made, robot)
-    except InputError as error:
-        logger.warning("The page goes without a motion: %s", error)
+    policy, made = Policy.load(folder / name / "policy.safetensors"), make_task(task)
+    if policy.metadata.get("model") != robot.fingerprint:
+        logger.warning("%s is of another robot; the page goes without it.", name)
         return None
     qpos = test_poses(study, robot, "final", _N_TRIES).qpos
     numbers = np.flatnonzero(made.qualifies(qpos))

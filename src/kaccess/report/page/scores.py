@@ -1,34 +1,14 @@
-"""Curves and scores of policies, as a study stores them."""
+"""Scores of policies, as `kaccess evaluate` stores them."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kaccess.stats import Interval, wilson
-from kaccess.types import Array
 
-__all__ = ["Curves", "Score", "best_run", "read_curves", "score_starts", "split_run"]
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Learning curves from one kind of starts.
-
-    Args:
-        steps: (m,) steps of a learner.
-        reward: (n_seeds, m) mean reward of a test episode.
-        success: (n_seeds, m) share of test poses that succeed.
-        n_episodes: Episodes of training, of the seed that has the fewest.
-    """
-
-    steps: Array
-    reward: Array
-    success: Array
-    n_episodes: int
+__all__ = ["Score", "best_run", "score_starts"]
 
 
 @dataclass(frozen=True)
@@ -60,45 +40,6 @@ class Score:
     clusters: Mapping[str, tuple[int, int]]
 
 
-def split_run(name: str) -> tuple[str, str]:
-    """Return starts and seed of a run such as `ka/seed-0`."""
-    starts, _, seed = name.rpartition("/")
-    return starts, seed
-
-
-def read_curves(folder: Path) -> dict[str, Curves]:
-    """Return the learning curves of the runs in a folder, by the name of the starts."""
-    kinds: dict[str, list[Path]] = {}
-    for path in sorted(folder.glob("*/seed-*/evaluation.csv")):
-        kinds.setdefault(path.parent.parent.name, []).append(path)
-    found = {name: _join(paths) for name, paths in kinds.items()}
-    return {name: curves for name, curves in found.items() if len(curves.steps)}
-
-
-def _join(paths: Sequence[Path]) -> Curves:
-    """Return the curves of all seeds, as far as all of them have come."""
-    tables = [_read_columns(path) for path in paths]
-    m = min(len(table["step"]) for table in tables)
-    episodes = [_count_rows(path.with_name("episodes.csv")) for path in paths]
-    return Curves(
-        steps=tables[0]["step"][:m],
-        reward=np.stack([table["reward"][:m] for table in tables]),
-        success=np.stack([table["success"][:m] for table in tables]),
-        n_episodes=min(episodes),
-    )
-
-
-def _read_columns(path: Path) -> dict[str, Array]:
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = ("step", "reward", "success")
-    return {name: np.array([float(row[name]) for row in rows]) for name in names}
-
-
-def _count_rows(path: Path) -> int:
-    return len(path.read_text().splitlines()) - 1 if path.exists() else 0
-
-
 def best_run(policies: Sequence[Mapping[str, Any]]) -> str:
     """Return the name of the policy with the most successes, then the most reward."""
     best = max(policies, key=_merit)
@@ -114,7 +55,7 @@ def score_starts(policies: Sequence[Mapping[str, Any]]) -> list[Score]:
     """Return the scores of each kind of starts, in the order of their names."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for policy in policies:
-        kinds.setdefault(split_run(policy["name"])[0], []).append(policy)
+        kinds.setdefault(policy["name"].rpartition("/")[0], []).append(policy)
     return [_score(starts, runs) for starts, runs in sorted(kinds.items())]
 
 
