@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip
 
-.PHONY: run test lint wheel-test figures clean
+CYTOSCAPE := 3.34.4
+VENDOR := src/kaccess/report/page/vendor
+
+.PHONY: run test lint wheel-test figures vendor clean
 
 run: .venv/installed  ## The whole flow, small, on Bittle: minutes on two cores
 	$(BIN)/kaccess run bittle runs/quick --preset quick
@@ -26,11 +29,17 @@ wheel-test: .venv/installed  ## Build the wheel and try it in an environment of 
 figures: .venv/installed  ## The pictures in docs/, the study runs/bittle included
 	$(BIN)/python docs/make_figures.py runs/bittle
 
+vendor:  ## Fetch again what the report's page has inside, with npm
+	cd $(VENDOR) && npm pack --silent cytoscape@$(CYTOSCAPE) && \
+	  tar -xzf cytoscape-$(CYTOSCAPE).tgz --strip-components=1 package/LICENSE && \
+	  tar -xzf cytoscape-$(CYTOSCAPE).tgz --strip-components=2 package/dist/cytoscape.min.js && \
+	  rm cytoscape-$(CYTOSCAPE).tgz
+
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "kaccess needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(PIP) install -q -e '.[dev,graph,gpu,bullet,train,onnx,sb3,video]'
+	$(PIP) install -q -e '.[dev,graph,gpu,bullet,train,onnx,sb3,video,browser]'
 	@touch $@
 
 clean:

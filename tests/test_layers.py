@@ -27,6 +27,8 @@ ONLY_IN = {
     "torch": {"train"},
     "gymnasium": {"envs", "train"},
     "matplotlib": {"report"},
+    "jinja2": {"report"},
+    "PIL": {"report"},
     "tyro": {"cli"},
 }
 

@@ -1,6 +1,7 @@
 import numpy as np
 
-from kaccess.access import connectivity
+from kaccess.access import connectivity, find_routes
+from kaccess.access.graph import NOWHERE, STANDING
 
 X = np.inf
 # 0 <-> 1 -> 2, 3 -> 2, and 4 apart; only 2 stands up by itself.
@@ -43,3 +44,29 @@ def test_input_is_left_alone():
     before = TIMES.copy()
     connectivity(TIMES, np.zeros(5))
     np.testing.assert_array_equal(TIMES, before)
+
+
+def test_hand_solved_routes():
+    routes = find_routes(TIMES, np.array([X, X, 0.5, 2.0, X]))
+    assert routes.following.tolist() == [1, 2, STANDING, 2, NOWHERE]
+    np.testing.assert_allclose(routes.seconds, [2.5, 1.5, 0.5, 1.5, X])
+
+
+def test_a_slow_chain_loses_to_a_fast_move():
+    routes = find_routes(TIMES, np.array([X, 1.4, 0.5, X, X]))
+    assert routes.following.tolist() == [1, STANDING, STANDING, 2, NOWHERE]
+
+
+def test_a_move_of_no_time_is_a_move():
+    routes = find_routes(np.array([[0, 0.0], [X, 0]]), np.array([X, 0.0]))
+    assert routes.following.tolist() == [1, STANDING]
+
+
+def test_routes_and_stuck_poses_agree():
+    rng = np.random.default_rng(0)
+    times = np.where(rng.random((40, 40)) < 0.05, rng.random((40, 40)), X)
+    standing = np.where(rng.random(40) < 0.1, 1.0, X)
+    found = find_routes(times, standing)
+    stuck = connectivity(times, standing).stuck
+    np.testing.assert_array_equal(np.flatnonzero(found.following == NOWHERE), stuck)
+    np.testing.assert_array_equal(np.flatnonzero(np.isinf(found.seconds)), stuck)

@@ -10,7 +10,7 @@ from kaccess.report.page.flow import pose_pictures
 from kaccess.report.page.parts import Drawing, Gallery, Missing, Part, Section, Table
 from kaccess.report.style import figure_style, new_figure
 
-__all__ = ["choice_section", "clusters_section", "rivals_section"]
+__all__ = ["choice_section", "clusters_section", "no_clusters", "rivals_section"]
 
 N_TOP = 20  # clusters in the chord diagram: the paper's
 _WEAK, _STRONG = 0.05, 0.15  # likewise: left out below, highlighted above [-]
@@ -29,7 +29,7 @@ def choice_section(contents: Contents) -> Section:
     """Return how the number of clusters was chosen."""
     title, main = "Number of clusters", contents.main
     if main is None:
-        return Section("choice", title, "", [_no_clusters(contents)])
+        return Section("choice", title, "", [no_clusters(contents)])
     k, quality = len(main.centroids), main.quality
     lead = (
         f"{k} clusters, index {quality.index:.2f}, {quality.coverage:.1%} of the poses "
@@ -71,7 +71,7 @@ def clusters_section(contents: Contents) -> Section:
     """Return the clusters: their sizes, how they are linked, and their centroids."""
     title, main = "Clusters", contents.main
     if main is None:
-        return Section("clusters", title, "", [_no_clusters(contents)])
+        return Section("clusters", title, "", [no_clusters(contents)])
     sizes = main.quality.sizes
     top = np.sort(sizes)[::-1][:N_TOP].sum()
     lead = (
@@ -149,7 +149,7 @@ def rivals_section(contents: Contents) -> Section:
     """Return a table of what all methods make of the same matrix."""
     title, found = "Rival clusterings", contents.clusterings
     if not found:
-        return Section("rivals", title, "", [_no_clusters(contents)])
+        return Section("rivals", title, "", [no_clusters(contents)])
     access = accessibility(contents.times)
     rows = [
         _rival(name, found[name], unreachable_share(access, found[name].labels))
@@ -189,7 +189,8 @@ def _rival(name: str, clusters: Clustering, unreachable: float) -> list[str]:
     ]
 
 
-def _no_clusters(contents: Contents) -> Missing:
+def no_clusters(contents: Contents) -> Missing:
+    """Return what to do first where there are no clusters."""
     if contents.summary.graph is None:
         return Missing("Times come first.", f"kaccess access {contents.study}")
     command = f"kaccess cluster {contents.study}"

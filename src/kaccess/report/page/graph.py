@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from kaccess.access import accessibility, find_routes
+from kaccess.report.page.clusters import no_clusters
 from kaccess.report.page.contents import Clustering, Contents
-from kaccess.report.page.parts import Graph, Missing, Section
+from kaccess.report.page.parts import Graph, Section
 from kaccess.report.pictures import as_data_uri, contact_sheet
 from kaccess.types import Array
 
@@ -25,9 +26,7 @@ def graph_section(contents: Contents) -> Section:
     """Return the clusters as a graph to explore."""
     title, main = "Pose graph", contents.main
     if main is None:
-        command = f"kaccess cluster {contents.study}"
-        missing = Missing("The graph needs clusters.", command)
-        return Section("graph", title, "", [missing])
+        return Section("graph", title, "", [no_clusters(contents)])
     lead = (
         "Each node is a cluster, each arrow the mean accessibility from its members to "
         "the other's centroid. Choose a cluster to see its members, its links and its "

@@ -63,7 +63,7 @@
       const next = way[step + 1];
       const rest = next === undefined ? 0 : poses.route[next];
       const took = seconds(poses.route[at] - rest);
-      const goal = next === undefined ? "stands" : `pose ${next}, cluster ${poses.cluster[next]}`;
+      const goal = next === undefined ? "standing" : `pose ${next}, cluster ${poses.cluster[next]}`;
       const item = element("li");
       if (content.pictures) item.append(thumb(at));
       item.append(element("span", {}, `pose ${at} `, element("br"), `${took} to ${goal}`));
@@ -195,7 +195,7 @@
       width: "mapData(value, 0.02, 0.7, 1.5, 9)", "line-color": colour("faint"), opacity: 0.5,
       "target-arrow-color": colour("faint"), "target-arrow-shape": "triangle", "arrow-scale": 1.1, "curve-style": "bezier" } },
     { selector: "edge.under", style: { display: "none" } },
-    { selector: ".far", style: { opacity: 0.14 } },
+    { selector: ".far", style: { opacity: 0.22 } },
     { selector: "edge.near", style: { "line-color": colour("series-0"), "target-arrow-color": colour("series-0"), opacity: 0.9 } },
     { selector: "node.chosen", style: { "border-width": 6, "border-color": colour("series-1") } },
     { selector: "node.way", style: { "border-width": 5, "border-color": colour("series-1") } },
