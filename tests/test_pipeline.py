@@ -1,10 +1,12 @@
 """Stages on a study: resumed, interrupted, killed, split, refused."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -305,3 +307,21 @@ def test_engines_are_compared_with_the_settings_of_the_study(tiny_study, monkeyp
     assert "100.00%" in text and (tiny_study / "engines.json").exists()
     with pytest.raises(InputError, match="`engines` must be two or more"):
         views.compare_engines(tiny_study, ["mujoco"])
+
+
+def test_stages_note_how_long_they_take(tiny_study, monkeypatch):
+    """What an interrupted stage took counts too."""
+    clock = iter([0.0, 5.0, 10.0, 12.5])
+    watch = SimpleNamespace(monotonic=lambda: next(clock))
+    monkeypatch.setattr("kaccess.pipeline.time", watch)
+
+    def interrupted(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MujocoEngine, "settle", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pipeline.access(tiny_study, AccessConfig())
+    pipeline.access(tiny_study, AccessConfig(), only_rows=range(2))
+    stored = json.loads((tiny_study / "timings.json").read_text())
+    assert stored["access"] == 7.5

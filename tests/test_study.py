@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kaccess import InputError
-from kaccess.study import Study
+from kaccess.study import Study, add_time
 
 
 def make(path, n=5, tile_rows=2, **settings):
@@ -144,3 +144,17 @@ def test_what_differs_is_named(tmp_path):
         study.require_same({"robot": "y", "still": {"window": 0.2}})
     assert "still.window was 0.1 and is now 0.2" in str(e.value)
     assert "joint_velocity" not in str(e.value)
+
+
+def test_times_of_a_stage_add_up(tmp_path):
+    make(tmp_path / "study")
+    for seconds in (2.0, 0.01, 3.5):  # the second found nothing to do
+        add_time(tmp_path / "study", "access", seconds)
+    add_time(tmp_path / "study", "train", 1.0)
+    stored = json.loads((tmp_path / "study" / "timings.json").read_text())
+    assert stored == {"access": 5.5, "train": 1.0}
+
+
+def test_what_is_no_study_has_no_times(tmp_path):
+    add_time(tmp_path, "access", 2.0)
+    assert list(tmp_path.iterdir()) == []
