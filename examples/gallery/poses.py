@@ -1,0 +1,18 @@
+"""Pictures of some poses: line drawings, which need no OpenGL."""
+
+import numpy as np
+from gallery import STUDY, save
+
+from kaccess import load_robot
+from kaccess.report.figures import draw_poses, representatives
+from kaccess.report.sketch import sketch_poses
+from kaccess.report.style import figure_style, new_figure
+
+shown = representatives(STUDY.pose_array("contacts"), 6)
+robot = load_robot(STUDY.settings["robot"])
+images = sketch_poses(robot, STUDY.pose_array("qpos")[shown])
+with figure_style():
+    figure = new_figure(9.6, 1.6)
+    axes = np.ravel(figure.subplots(1, len(shown)))
+    draw_poses(axes, images, [f"pose {pose}" for pose in shown])
+save(figure, "poses")

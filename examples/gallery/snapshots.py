@@ -1,0 +1,24 @@
+"""Snapshots of a recovery: the paper's Fig. 8 (a), rendered if that can be."""
+
+import numpy as np
+from gallery import FOLDER, STUDY, save
+
+from kaccess.report.headless import prefer_egl_without_screen
+
+prefer_egl_without_screen()
+
+from kaccess import load_robot
+from kaccess.report.figures import draw_poses
+from kaccess.report.pictures import Album
+from kaccess.report.style import figure_style, new_figure
+
+motion = np.load(FOLDER / "recovery.npz")
+steps = np.linspace(0, 50, 8).astype(int)
+album = Album(load_robot(STUDY.settings["robot"]), None)
+images = album.pictures(motion["qpos"][steps].astype(float), width=240, height=180)
+with figure_style():
+    figure = new_figure(12.0, 1.5)
+    axes = np.ravel(figure.subplots(1, len(steps)))
+    titles = [f"{motion['seconds'][step]:.2f} s" for step in steps]
+    draw_poses(axes, images, titles)
+save(figure, "snapshots")

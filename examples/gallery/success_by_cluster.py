@@ -1,0 +1,21 @@
+"""From which clusters policies succeed, for each kind of starts."""
+
+import json
+
+import numpy as np
+from gallery import FOLDER, save
+
+from kaccess.report.figures import draw_success
+from kaccess.report.page.scores import score_starts
+from kaccess.report.style import figure_style, new_figure
+
+test = json.loads((FOLDER / "evaluation" / "fall-recovery.json").read_text())
+scores = score_starts(test["policies"])
+clusters = sorted({name for score in scores for name in score.clusters})
+counts = np.array([[score.clusters[name] for name in clusters] for score in scores])
+success = counts[..., 0] / counts[..., 1]
+with figure_style():
+    figure = new_figure(7.2, 3.2)
+    starts = [score.starts for score in scores]
+    draw_success(figure.subplots(), success, starts=starts, groups=clusters)
+save(figure, "success_by_cluster")

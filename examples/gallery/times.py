@@ -1,0 +1,11 @@
+"""How long the moves take that reach their goal."""
+
+from gallery import STUDY, save
+
+from kaccess.report.figures import draw_times
+from kaccess.report.style import figure_style, new_figure
+
+with figure_style():
+    figure = new_figure()
+    draw_times(figure.subplots(), STUDY.times)
+save(figure, "times")
