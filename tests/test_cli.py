@@ -75,6 +75,8 @@ def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
     assert "This robot" in out
     assert "From 100 poses that no policy has learned from" in out
     assert "1 episodes are too few to rank starts" in out
+    page = tmp_path / "study" / "report.html"
+    assert out.splitlines()[-1] == f"Report: {page}" and page.exists()
 
 
 def test_help_is_quick_because_it_loads_nothing_heavy():
@@ -105,6 +107,7 @@ def test_help_is_quick_because_it_loads_nothing_heavy():
         (["sample", TINY, f"{__file__}/x"], "cannot be written to"),
         (["access", "STUDY"], "is not a study"),
         (["info", "STUDY"], "is not a study"),
+        (["report", "STUDY"], "is not a study"),
         (["access", "STUDY", "--only-rows", "five"], "must be START:STOP"),
         (["access", "STUDY", "--only-rows", "²:3"], "must be START:STOP"),
         (["access", "STUDY", "--joint-tol", "-1"], "`joint_tol` must be positive"),
