@@ -74,11 +74,9 @@ def clusters_section(contents: Contents) -> Section:
         return Section("clusters", title, "", [no_clusters(contents)])
     sizes = main.quality.sizes
     top = np.sort(sizes)[::-1][:N_TOP].sum()
-    lead = (
-        f"The largest {min(N_TOP, len(sizes))} of {len(sizes)} clusters hold "
-        f"{top / sizes.sum():.0%} of the poses. Their centroids are starts to learn "
-        "from."
-    )
+    lead = f"{len(sizes)} clusters, whose centroids are starts to learn from."
+    if len(sizes) > N_TOP:
+        lead += f" The largest {N_TOP} hold {top / sizes.sum():.0%} of the poses."
     parts: list[Part] = [_sizes_drawing(main), _chord_drawing(contents, main)]
     return Section("clusters", title, lead, [*parts, _centroids(contents, main)])
 

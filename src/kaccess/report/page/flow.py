@@ -40,7 +40,7 @@ __all__ = [
     "run_section",
 ]
 
-_N_POSES = 24  # pictures of typical poses
+_N_POSES = 21  # pictures of typical poses
 _N_UNREACHED = 12  # pictures of poses that nobody reaches
 _STAGES = ("sample", "access", "cluster", "train", "evaluate")
 
