@@ -136,6 +136,33 @@ def test_a_click_on_a_node_shows_its_cluster(opened):
     assert opened.evaluate("poseGraph.$('.chosen').map(node => node.id())") == ["1"]
 
 
+def test_hovering_tells_what_a_node_is(opened):
+    show_graph(opened)
+    at = opened.evaluate("poseGraph.getElementById('0').renderedPosition()")
+    opened.locator("#graph-canvas").hover(position={"x": at["x"], "y": at["y"]})
+    tip = opened.locator("#graph-tip")
+    tip.wait_for(state="visible")
+    assert tip.inner_text().startswith("Cluster 0: ")
+
+
+def test_the_wheel_scrolls_the_page_and_with_ctrl_zooms_the_graph(opened):
+    show_graph(opened)
+    opened.locator("#graph-canvas").hover()
+    look = "[scrollY, poseGraph.zoom()]"
+    top, zoom = opened.evaluate(look)
+    opened.mouse.wheel(0, 200)
+    opened.wait_for_timeout(500)
+    after, same = opened.evaluate(look)
+    assert after > top and same == zoom
+    opened.locator("#graph-canvas").hover()
+    opened.wait_for_timeout(700)  # the graph waits for the page to have stopped
+    opened.keyboard.down("Control")
+    opened.mouse.wheel(0, 200)
+    opened.keyboard.up("Control")
+    opened.wait_for_timeout(500)
+    assert opened.evaluate(look)[1] != zoom
+
+
 def test_a_click_on_a_member_shows_its_way(opened):
     show_graph(opened)
     opened.select_option("#graph-cluster", "0")

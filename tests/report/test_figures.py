@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from kaccess import InputError, views
 from kaccess.report.figures import (
+    draw_access,
     draw_chord,
     draw_curves,
     draw_joints,
@@ -69,6 +70,16 @@ def test_only_moves_between_poses_are_counted(ax):
     draw_times(ax, np.array([[0, 0.5, X], [1.0, 0, np.nan], [X, 0.5, 0]]))
     assert sum(bar.get_height() for bar in ax.patches) == 3
     assert ax.get_title() == "50.0% of the pairs are reached in one move"
+
+
+def test_a_large_matrix_is_averaged(ax, monkeypatch):
+    monkeypatch.setattr("kaccess.report.figures.matrix._MOST_PIXELS", 2)
+    times = np.full((3, 3), X)
+    times[2, 0] = times[2, 1] = times[2, 2] = 0.0
+    draw_access(ax, times, order=np.arange(3))
+    np.testing.assert_allclose(
+        ax.images[0].get_array(), [[0.0, 0.0], [1.0, 1.0]], atol=1e-6
+    )
 
 
 def test_reach_counts_both_ways(ax):

@@ -10,6 +10,7 @@ from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["draw_access", "draw_asymmetry", "draw_reach", "draw_times"]
 
+_MOST_PIXELS = 1000  # of the matrix, each way
 _LONGEST = 3.0  # [s], of a move: the paper's time limit
 
 
@@ -24,8 +25,16 @@ def draw_access(
         order: (n,) the poses, in the order to draw them in.
         ordered_by: What that order is.
     """
-    access = accessibility(times)[np.ix_(order, order)]
-    image = ax.imshow(access, vmin=0.0, vmax=1.0, cmap="viridis", interpolation="none")
+    access = _shrink(accessibility(times)[np.ix_(order, order)])
+    n = len(times)
+    image = ax.imshow(
+        access,
+        vmin=0.0,
+        vmax=1.0,
+        cmap="viridis",
+        interpolation="none",
+        extent=(0, n, n, 0),
+    )
     ax.set(
         xlabel=f"to pose (by {ordered_by})", ylabel="from pose", title="Accessibility"
     )
@@ -90,6 +99,17 @@ def draw_reach(ax: Axes, times: Array) -> None:
     ax.set_xlim(1, len(times))
     ax.grid(axis="y")
     ax.legend(title="a pose ...", alignment="left")
+
+
+def _shrink(matrix: Array) -> Array:
+    """Return a large matrix with square blocks of it averaged, to be drawn."""
+    block = -(-len(matrix) // _MOST_PIXELS)
+    if block == 1:
+        return matrix
+    edges = np.arange(0, len(matrix), block)
+    sums = np.add.reduceat(np.add.reduceat(matrix, edges, axis=0), edges, axis=1)
+    sizes = np.diff(np.append(edges, len(matrix)))
+    return np.asarray(sums / np.outer(sizes, sizes))
 
 
 def _moves(times: Array) -> BoolArray:

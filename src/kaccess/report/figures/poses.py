@@ -11,6 +11,8 @@ from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["draw_attitudes", "draw_contacts", "draw_poses", "representatives"]
 
+_MOST_DOTS = 3000  # beyond which dots are an image, not one line of SVG each
+
 
 def representatives(contacts: BoolArray, n: int = 8) -> IntArray:
     """Return the first pose of each of the most frequent contact cases, (at most n,).
@@ -58,6 +60,7 @@ def draw_attitudes(ax: Axes, roll: Array, pitch: Array, height: Array) -> None:
         s=9,
         cmap="viridis",
         linewidths=0,
+        rasterized=len(roll) > _MOST_DOTS,
     )
     ax.set(
         xlabel="roll [deg]",

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +56,7 @@ class Contents:
     """What a study holds.
 
     Args:
-        study: Its folder, as the user calls it.
+        study: Its folder, as the user calls it, to be typed after a command.
         poses: Its poses.
         summary: Its figures.
         times: (n, n) seconds from pose i to pose j.
@@ -113,7 +114,7 @@ def read_contents(study: Study, poses: Poses) -> Contents:
         for task in _MOTIONS
     }
     return Contents(
-        study=str(study.path),
+        study=shlex.quote(str(study.path)),
         poses=poses,
         summary=summary,
         times=times,

@@ -3,11 +3,12 @@
 What the page's script reads is plain numbers; positions are where the layout starts.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kaccess.access import accessibility, find_routes
+from kaccess.access import Routes, accessibility, find_routes
 from kaccess.report.page.clusters import no_clusters
 from kaccess.report.page.contents import Clustering, Contents
 from kaccess.report.page.parts import Graph, Section
@@ -39,46 +40,58 @@ def graph_section(contents: Contents) -> Section:
 
 def graph_content(contents: Contents, main: Clustering) -> dict[str, Any]:
     """Return what the graph's script reads, as JSON can hold it."""
-    standing = accessibility(contents.to_standing)
     routes = find_routes(contents.times, contents.to_standing)
-    from_centroid = contents.times[
-        main.centroids[main.labels], np.arange(len(main.labels))
-    ]
-    kinds = {case: number for number, case in enumerate(dict.fromkeys(contents.cases))}
-    thumbs = contents.album.pictures(
-        contents.poses.qpos[main.centroids], width=320, height=240
-    )
-    places = _places(contents, main, routes.seconds)
+    contacts = list(dict.fromkeys(contents.cases))
     width, height = _THUMB
     return {
-        "clusters": [
-            {
-                "centroid": int(centroid),
-                "size": int(main.quality.sizes[cluster]),
-                "intra": _round(main.quality.intra[cluster]),
-                "standing": _round(standing[main.labels == cluster].mean()),
-                "image": as_data_uri(thumbs[cluster]),
-                "x": _round(places[cluster, 0]),
-                "y": _round(places[cluster, 1]),
-            }
-            for cluster, centroid in enumerate(main.centroids)
-        ],
+        "clusters": _nodes(contents, main, routes),
         "links": [
             [int(i), int(j), _round(main.quality.inter[i, j])]
             for i, j in np.argwhere(main.quality.inter >= _LEAST)
             if i != j
         ],
-        "poses": {
-            "cluster": main.labels.tolist(),
-            "contact": [kinds[case] for case in contents.cases],
-            "fromCentroid": _list(from_centroid),
-            "toStanding": _list(contents.to_standing),
-            "next": routes.following.tolist(),
-            "route": _list(routes.seconds),
-        },
-        "contacts": list(kinds),
+        "poses": _pose_table(contents, main, routes, contacts),
+        "contacts": contacts,
         "pictures": len(contents.poses) <= _MOST_PICTURES,
         "sheet": {"columns": _COLUMNS, "width": width, "height": height},
+    }
+
+
+def _nodes(
+    contents: Contents, main: Clustering, routes: Routes
+) -> list[dict[str, Any]]:
+    """Return what there is to know of each cluster."""
+    standing = accessibility(contents.to_standing)
+    qpos = contents.poses.qpos[main.centroids]
+    pictures = contents.album.pictures(qpos, width=320, height=240)
+    places = _places(contents, main, routes.seconds)
+    return [
+        {
+            "centroid": int(centroid),
+            "size": int(main.quality.sizes[cluster]),
+            "intra": _round(main.quality.intra[cluster]),
+            "standing": _round(standing[main.labels == cluster].mean()),
+            "image": as_data_uri(pictures[cluster]),
+            "x": _round(places[cluster, 0]),
+            "y": _round(places[cluster, 1]),
+        }
+        for cluster, centroid in enumerate(main.centroids)
+    ]
+
+
+def _pose_table(
+    contents: Contents, main: Clustering, routes: Routes, contacts: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Return what there is to know of each pose, by column."""
+    kind = {case: number for number, case in enumerate(contacts)}
+    home = main.centroids[main.labels]
+    return {
+        "cluster": main.labels.tolist(),
+        "contact": [kind[case] for case in contents.cases],
+        "fromCentroid": _list(contents.times[home, np.arange(len(home))]),
+        "toStanding": _list(contents.to_standing),
+        "next": routes.following.tolist(),
+        "route": _list(routes.seconds),
     }
 
 

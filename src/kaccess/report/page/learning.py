@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from kaccess.curves import Curves
 from kaccess.report.figures import draw_curves, draw_joints, draw_success
@@ -22,6 +23,7 @@ from kaccess.report.page.scores import Score, score_starts
 from kaccess.report.page.words import NONE, interval, number, seconds
 from kaccess.report.pictures import as_data_uri
 from kaccess.report.style import figure_style, new_figure
+from kaccess.types import Array
 
 __all__ = ["learning_section", "motion_section", "tests_section"]
 
@@ -221,11 +223,33 @@ def motion_section(contents: Contents) -> Section:
 def _motion_parts(
     contents: Contents, task: str, title: str, motion: Motion
 ) -> list[Part]:
+    file = _file(task)
+    degrees, n = np.degrees(motion.joints), len(motion.names)
+    most, end = float(np.abs(motion.torque).max()), motion.seconds[-1]
+    return [
+        _snapshots(contents, file, title, motion),
+        Drawing(
+            f"joints-{file}",
+            _joint_figure(motion, degrees, "joint position [deg]"),
+            f"{title}: positions of {n} joints over {end:.1f} s.",
+            "Joint positions.",
+        ),
+        Drawing(
+            f"torques-{file}",
+            _joint_figure(motion, motion.torque, "torque [N m]"),
+            f"{title}: torques of {n} joints, at most {most:.2f} N m.",
+            "Joint torques, at the control rate.",
+        ),
+    ]
+
+
+def _snapshots(contents: Contents, file: str, title: str, motion: Motion) -> Gallery:
     steps = snapshots(motion)
     images = contents.album.pictures(motion.qpos[steps], width=240, height=180)
+    times = [f"{at:.2f} s" for at in motion.seconds[steps]]
     pictures = [
-        Picture(as_data_uri(image), f"{title} after {at:.2f} s", f"{at:.2f} s")
-        for image, at in zip(images, motion.seconds[steps], strict=True)
+        Picture(as_data_uri(image), f"{title} after {at}", at)
+        for image, at in zip(images, times, strict=True)
     ]
     outcome = (
         "which does not succeed"
@@ -233,40 +257,13 @@ def _motion_parts(
         else f"done after {motion.done_at:.2f} s"
     )
     caption = f"{title} by {motion.run} from test pose {motion.pose}, {outcome}."
-    file = _file(task)
-    strip = pictures_drawing(
-        f"snapshots-{file}", images, [picture.title for picture in pictures], caption
-    )
+    strip = pictures_drawing(f"snapshots-{file}", images, times, caption)
+    return Gallery(f"{caption} The paper's Fig. 8.", pictures, strip)
+
+
+def _joint_figure(motion: Motion, values: Array, label: str) -> Figure:
     with figure_style():
-        joints, torque = new_figure(5.4, 4.0), new_figure(5.4, 4.0)
-        draw_joints(
-            joints.subplots(),
-            motion.seconds,
-            np.degrees(motion.joints),
-            names=motion.names,
-            label="joint position [deg]",
-        )
-        draw_joints(
-            torque.subplots(),
-            motion.seconds,
-            motion.torque,
-            names=motion.names,
-            label="torque [N m]",
-        )
-    most = float(np.abs(motion.torque).max())
-    return [
-        Gallery(f"{caption} The paper's Fig. 8.", pictures, strip),
-        Drawing(
-            f"joints-{file}",
-            joints,
-            f"{title}: positions of {len(motion.names)} joints over "
-            f"{motion.seconds[-1]:.1f} s.",
-            "Joint positions.",
-        ),
-        Drawing(
-            f"torques-{file}",
-            torque,
-            f"{title}: torques of {len(motion.names)} joints, at most {most:.2f} N m.",
-            "Joint torques, at the control rate.",
-        ),
-    ]
+        figure = new_figure(5.4, 4.0)
+        ax = figure.subplots()
+        draw_joints(ax, motion.seconds, values, names=motion.names, label=label)
+    return figure

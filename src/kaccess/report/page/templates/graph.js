@@ -267,7 +267,9 @@
     });
     graph.on("mouseout", () => { tip.hidden = true; });
     // The wheel scrolls the page; with Ctrl, or by pinching, it zooms the graph.
-    canvas.addEventListener("wheel", (event) => { if (!event.ctrlKey) event.stopPropagation(); }, { capture: true });
+    canvas.parentElement.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && canvas.contains(event.target)) event.stopPropagation();
+    }, { capture: true });
     addEventListener("themechange", () => graph.style(style()));
     mark();
     canvas.dataset.ready = "true";
