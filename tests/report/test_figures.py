@@ -165,13 +165,13 @@ def test_a_chord_begins_at_its_source_and_points_at_its_goal(ax):
     assert ends == {0: [2, 1], 2: [0]}
 
 
-def test_a_chord_is_as_wide_as_its_accessibility(ax):
+@pytest.mark.parametrize("radius", [0.935, 0.88])
+def test_a_chord_is_as_wide_as_its_accessibility_at_both_ends(ax, radius):
     draw_chord(ax, INTER, names=["a", "b", "c"])
     widths = []
     for _, points in chords(ax):
-        base = points[np.isclose(np.linalg.norm(points, axis=1), 0.935)]
-        angles = np.unwrap(np.arctan2(base[:, 1], base[:, 0]))
-        widths.append(np.ptp(angles))
+        end = points[np.isclose(np.linalg.norm(points, axis=1), radius)]
+        widths.append(np.ptp(np.unwrap(np.arctan2(end[:, 1], end[:, 0]))))
     np.testing.assert_allclose(np.divide(widths, widths[0]), [1.0, 4.0, 2.0], rtol=1e-6)
 
 
