@@ -8,6 +8,7 @@ import pytest
 
 from kaccess import AccessConfig, Study, load_robot, pipeline, views
 from kaccess.config import ClusterConfig, SampleConfig
+from kaccess.policy import Policy
 
 from ..conftest import TINY
 
@@ -29,7 +30,6 @@ def clustered(tmp_path_factory):
 @pytest.fixture(scope="session")
 def whole_study(clustered, tmp_path_factory):
     """The same with curves, scores and policies, none of which was trained."""
-    pytest.importorskip("torch")
     path = tmp_path_factory.mktemp("whole") / "study"
     shutil.copytree(clustered, path)
     for task in ("fall-recovery", "backflip"):
@@ -63,8 +63,6 @@ STEPS = (300, 600, 900)
 
 def make_policy(task):
     """Return a policy of the tiny robot that does something, if nothing useful."""
-    from kaccess.train import Policy
-
     robot, rng = load_robot(TINY), np.random.default_rng(0)
     return Policy(
         (rng.normal(size=(8, 2)).astype(np.float32),),

@@ -142,7 +142,6 @@ def test_a_half_done_matrix_says_how_much_is_left(clustered, tmp_path, monkeypat
 
 
 def test_before_any_test_policies_are_shown_all_the_same(clustered, tmp_path):
-    pytest.importorskip("torch")
     path = shutil.copytree(clustered, tmp_path / "study")
     add_training(path, "backflip")
     html = views.report(path).read_text(encoding="utf-8")

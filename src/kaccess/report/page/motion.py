@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from kaccess.envs.task import make_task
+from kaccess.learning import test_poses
+from kaccess.policy import Policy
 from kaccess.report.page.scores import best_run
 from kaccess.report.recording import Recording, record
 from kaccess.robots import Robot
@@ -62,13 +65,6 @@ def find_motion(
     folder = study.path / "train" / task
     paths = sorted(folder.glob("*/seed-*/policy.safetensors"))
     if not paths:
-        return None
-    try:
-        from kaccess.envs.task import make_task
-        from kaccess.learning import test_poses
-        from kaccess.train import Policy
-    except ImportError as error:  # torch is an extra
-        logger.warning("The page goes without policies at work: %s", error)
         return None
     names = [str(path.parent.relative_to(folder)) for path in paths]
     known = [policy for policy in policies if policy["name"] in names]
