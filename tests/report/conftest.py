@@ -1,6 +1,5 @@
 """A small study with something of everything, and its page."""
 
-import json
 import shutil
 
 import numpy as np
@@ -106,15 +105,3 @@ def policy(name, hits, n=10):
 
 def share(hits, n):
     return {"value": hits / n if n else 0.0, "low": 0.0, "high": 1.0}
-
-
-@pytest.fixture
-def rewrite():
-    """Change a JSON file in place."""
-
-    def change(path, function):
-        content = json.loads(path.read_text())
-        function(content)
-        path.write_text(json.dumps(content))
-
-    return change
