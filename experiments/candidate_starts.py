@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from kaccess.pipeline import load_poses
+from kaccess.access import accessibility
+from kaccess.cluster import KAccess, select_k
+from kaccess.pipeline import finished_times, load_poses
 from kaccess.starts import InitialStates
 from kaccess.study import Study
 
@@ -25,25 +27,39 @@ class Config:
 def main(config: Config) -> None:
     study = Study(config.study)
     poses = load_poses(study)
-    n, model = len(poses), poses.robot.fingerprint
-    names = np.array([f"pose {i}" for i in range(n)])
+    access = accessibility(finished_times(study))
+    direct = np.isfinite(study.to_standing)
 
     def save(name: str, rows: np.ndarray, weights: np.ndarray | None = None) -> None:
         weights = np.ones(len(rows)) if weights is None else weights
         starts = InitialStates(
-            poses.qpos[rows], weights / weights.sum(), tuple(names[rows]), model
+            poses.qpos[rows],
+            weights / weights.sum(),
+            tuple(f"pose {row}" for row in rows),
+            poses.robot.fingerprint,
         )
         starts.save(study.path / "starts" / f"{name}.npz")
-        print(f"{name:10s} {len(rows):4d} states")
+        near = float((weights * direct[rows]).sum() / weights.sum())
+        print(f"{name:12s} {len(rows):4d} states, {near:4.0%} one move from standing")
 
-    direct = np.isfinite(study.to_standing)
     save("near", np.flatnonzero(direct))
     save("far", np.flatnonzero(~direct))
 
+    # K-Access: the paper's Algorithm 1, and the default solver with other weights
+    letter = KAccess(solver="alternate", n_init=30, random_state=0)
+    letter = select_k(access, range(2, 121), estimator=letter).model
+    save("ka-1", letter.centroid_indices_)
     found = study.read_jsons("clusters")["kaccess"]
     centroids, labels = np.array(found["centroids"]), np.array(found["labels"])
     save("ka-size", centroids, np.bincount(labels, minlength=len(centroids)) * 1.0)
     save("ka-near", centroids, np.where(direct[centroids], 1.0, 0.0) + 0.1)
+
+    # Mean access from the best centroid, for other numbers of them; and to it
+    for k in (20, 150):
+        medoids = KAccess(k, objective="access", random_state=0).fit(access)
+        save(f"medoids-{k}", medoids.centroid_indices_)
+    hubs = KAccess(60, objective="access", random_state=0).fit(access.T)
+    save("hubs", hubs.centroid_indices_)
 
 
 if __name__ == "__main__":
