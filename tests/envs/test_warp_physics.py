@@ -7,7 +7,7 @@ pytest.importorskip("mujoco_warp")
 
 from kaccess import InputError
 from kaccess.engines import warp
-from kaccess.envs import RobotsBatch, RobotVectorEnv
+from kaccess.envs import Conditions, RobotsBatch, RobotVectorEnv
 
 
 def robots(robot, n, engine="warp"):
@@ -42,6 +42,21 @@ def test_robots_move_as_on_the_cpu(bittle, shared, nine, actions):
         np.testing.assert_allclose(
             getattr(there.readings, name), expected, atol=5e-3, err_msg=name
         )
+
+
+def test_conditions_hold_there_too(bittle, nine, actions):
+    hard = Conditions.parse("torque=0.5,friction=0.2,mass=1.5,slope=10")
+    robot = hard.applied_to(bittle)
+    there, here, nominal = (
+        begin(robots(body, 3, engine), nine)
+        for body, engine in ((robot, "warp"), (robot, "mujoco"), (bittle, "mujoco"))
+    )
+    for action in actions(3, 3):
+        for each in (there, here, nominal):
+            each.step(0.3 * action)
+    np.testing.assert_allclose(there.qpos, here.qpos, atol=2e-3)
+    assert np.abs(here.qpos - nominal.qpos).max() > 0.02
+    np.testing.assert_allclose(there.readings.gravity, here.readings.gravity, atol=5e-3)
 
 
 def test_reset_of_a_row_leaves_no_trace_and_the_others_alone(shared, nine, actions):
