@@ -22,6 +22,7 @@ from kaccess.stats import (
 from kaccess.types import Array
 
 __all__ = [
+    "LEVELS",
     "Comparison",
     "Curves",
     "compare",

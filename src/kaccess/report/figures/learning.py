@@ -23,6 +23,8 @@ def draw_curves(
 ) -> None:
     """Draw learning curves, mean and +-1 SD over seeds: the paper's Fig. 9 and 10.
 
+    Of more kinds than there are colours, the means alone.
+
     Args:
         ax: Where to draw.
         curves: By the name of the starts, episodes of training, (m,), and values,
@@ -44,6 +46,8 @@ def draw_curves(
             linewidth=2,
             label=name,
         )
+        if len(curves) > len(SERIES):
+            continue  # so many shadows would hide one another
         low, high = mean - spread, mean + spread
         if share:
             low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

@@ -5,7 +5,16 @@ import numpy as np
 from kaccess.stats import Interval
 from kaccess.types import Array
 
-__all__ = ["NONE", "degrees", "duration", "interval", "number", "seconds", "share"]
+__all__ = [
+    "NONE",
+    "between",
+    "degrees",
+    "duration",
+    "interval",
+    "number",
+    "seconds",
+    "share",
+]
 
 NONE = "-"  # what stands where there is no number
 
@@ -18,6 +27,13 @@ def share(part: int, whole: int) -> str:
 def interval(value: Interval) -> str:
     """Return a share in percent with its interval."""
     return f"{value.value:.1%} ({value.low:.1%} to {value.high:.1%})"
+
+
+def between(value: Interval) -> str:
+    """Return a number with its interval; with none if it is not known."""
+    if not np.isfinite(value.low):
+        return f"{value.value:.2f}"
+    return f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})"
 
 
 def seconds(value: float) -> str:
