@@ -41,20 +41,21 @@ class Reward(NamedTuple):
     """Weights [-], paces and kernels of the reward terms; kernels as in Table I."""
 
     turn: float = 1.0
-    flight: float = 1.0
+    flight: float = 2.0
     full_pace: float = (
         20.0  # [rad/s], a turn in 0.3 s: what a hop of 0.1 m has time for
     )
-    landed: float = 10.0  # for each turn
-    height: float = 0.05
+    landed: float = 20.0  # for each turn
+    body_on_ground: float = -0.2
+    height: float = 0.02
     height_kernel: float = -2000.0  # [1/m^2]
-    orientation: float = 0.05
+    orientation: float = 0.02
     orientation_kernel: float = -5.0  # [-]
-    straight: float = 0.067
+    straight: float = 0.05
     straight_kernel: float = -0.05  # [s^2/rad^2], on roll and yaw rates
-    torque: float = 0.067
+    torque: float = 0.02
     torque_kernel: float = -5.0  # [1/(N m)^2]
-    action_difference: float = 0.033
+    action_difference: float = 0.01
     action_difference_kernel: float = -1.0  # [1/rad^2]
 
 
@@ -76,6 +77,8 @@ _DOWN = np.array([0.0, 0.0, -1.0])
 class Backflip(Task):
     """Turn over backwards, land, and do it again."""
 
+    symmetric: bool = True
+    """A flip is straight when left and right push alike."""
     reward: Reward = field(default_factory=Reward)
     """Weights and kernels of the reward."""
     landing: Landing = field(default_factory=Landing)
@@ -87,6 +90,7 @@ class Backflip(Task):
         "flight",
         "landed",
         "lost",
+        "contact",
         "height",
         "orientation",
         "straight",
@@ -143,12 +147,13 @@ def _judge(
         terms[i, 0] = w.turn * pace
         terms[i, 1] = w.flight * pace if airborne else 0.0
         terms[i, 2] = w.landed * landed
-        terms[i, 3] = _lose(now, i, memory[i], terms[i, 0] + terms[i, 1])
-        terms[i, 4] = w.height * rbf(square(height_error), w.height_kernel)
-        terms[i, 5] = w.orientation * rbf(tilt, w.orientation_kernel)
-        terms[i, 6] = w.straight * rbf(sideways, w.straight_kernel)
-        terms[i, 7] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
-        terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)
+        terms[i, 3] = _lose(now, i, memory[i], terms[i, 0])
+        terms[i, 4] = w.body_on_ground if now.body_touches[i] else 0.0
+        terms[i, 5] = w.height * rbf(square(height_error), w.height_kernel)
+        terms[i, 6] = w.orientation * rbf(tilt, w.orientation_kernel)
+        terms[i, 7] = w.straight * rbf(sideways, w.straight_kernel)
+        terms[i, 8] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
+        terms[i, 9] = w.action_difference * rbf(action, w.action_difference_kernel)
         memory[i, 3] += landed
         memory[i, 4] += flips
 
