@@ -32,6 +32,9 @@ def land(task, memory, n_steps=5):
     return earned, memory
 
 
+EARNED = ("turn", "flight")
+
+
 def remembered(task, memory, name):
     return memory[0, task.memory.index(name)]
 
@@ -41,7 +44,7 @@ def test_a_backflip_that_is_landed_counts():
     totals, memory = turn_over(task, turns=1, n_steps=10, airborne=True)
     # A turn at full pace, 20 rad/s, pays 1 in each control step of 0.04 s.
     assert totals["turn"] == pytest.approx(2 * np.pi / (20 * 0.04))
-    assert totals["flight"] == pytest.approx(2 * totals["turn"])
+    assert totals["flight"] == pytest.approx(20.0)
     assert totals["landed"] == 0.0
     assert not any(each[0] for each in task.success(memory))
     earned, memory = land(task, memory)
@@ -91,6 +94,22 @@ def test_rocking_to_and_fro_earns_nothing():
         terms, memory = judge(task, now, memory)
         total += terms["turn"][0]
     assert total == pytest.approx(0.0)
+
+
+def test_one_large_hop_pays_more_than_many_small_ones():
+    """Each is landed; on the ground the robot turns forwards again."""
+    task, earned = Backflip(), []
+    for n_hops in (1, 4):
+        memory, total = None, 0.0
+        for _ in range(n_hops):
+            hop = {"turns": 0.4 / n_hops, "n_steps": 4, "memory": memory}
+            totals, memory = turn_over(task, airborne=True, **hop)
+            back, memory = turn_over(task, sign=1.0, **hop | {"memory": memory})
+            total += sum(each[what] for each in (totals, back) for what in EARNED)
+            _, memory = land(task, memory, n_steps=2)
+        earned.append(total)
+    assert earned[0] == pytest.approx(20 * 0.4**2)
+    assert earned[1] == pytest.approx(earned[0] / 4)
 
 
 def test_half_a_turn_is_no_flip():
@@ -214,7 +233,7 @@ def test_a_body_that_spins_backwards_in_the_air_is_seen_to(bittle):
     angle = remembered(task, memory, "angle")
     assert angle == pytest.approx(12 * 0.4, rel=0.15)
     assert angle == remembered(task, memory, "air_angle")
-    assert total == pytest.approx(2 * angle / 0.8)
+    assert total == pytest.approx(20 * (angle / (2 * np.pi)) ** 2)
 
 
 def test_starts_are_rolled_by_less_than_60_degrees():

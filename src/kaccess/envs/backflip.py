@@ -1,9 +1,11 @@
 """Backflips, one after the other. The paper gives no recipe for them; this is ours.
 
-Turning backwards (the nose goes up: about -y) pays at any time, and pays again in the
-air; turning forwards costs as much, so that rocking earns nothing. A robot that falls
-over sideways loses what it has earned since it last stood: else half a turn backwards
-and a roll to the feet would pay as well as a flip. Each turn landed pays once more.
+Turning backwards (the nose goes up: about -y) pays at any time; turning forwards costs
+as much, so that rocking earns nothing. A robot that falls over sideways loses what it
+has earned so since it last stood: else half a turn backwards and a roll to the feet
+would pay as well as a flip. Turning in the air pays by the square of the angle since
+the robot last stood: one large hop more than many small ones. Each turn landed pays
+once more.
 Little is paid for standing upright: the standing pose is the good start from which the
 most can be earned, as the paper's second principle asks for.
 
@@ -41,7 +43,7 @@ class Reward(NamedTuple):
     """Weights [-], paces and kernels of the reward terms; kernels as in Table I."""
 
     turn: float = 1.0
-    flight: float = 2.0
+    flight: float = 20.0  # for a full turn in the air; a quarter of it for half a turn
     full_pace: float = (
         20.0  # [rad/s], a turn in 0.3 s: what a hop of 0.1 m has time for
     )
@@ -71,6 +73,7 @@ class Landing(NamedTuple):
 _MAX_ROLL = math.radians(60)  # [rad], of starts: the paper, section III-E
 _SIDEWAYS = math.sin(_MAX_ROLL)  # of gravity along y, beyond which it has fallen over
 _DOWN = np.array([0.0, 0.0, -1.0])
+_FULL_TURN = 2 * math.pi  # [rad]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +139,10 @@ def _judge(
         # On its side a robot spins about its y axis without turning over.
         backward = -now.turn[i, 1] * (1.0 - square(now.gravity[i, 1]))
         pace = min(max(backward / (w.full_pace * now.time_step), -1.0), 1.0)
-        landed, flips = _land(now, i, memory[i], backward, airborne, landing, hold)
+        before = max(memory[i, 1], 0.0)
+        _turn(memory[i], backward, airborne)
+        risen = (square(max(memory[i, 1], 0.0)) - square(before)) / square(_FULL_TURN)
+        landed, flips = _land(now, i, memory[i], landing, hold)
 
         height_error = now.height[i] - now.standing_height
         tilt = square_distance(now.gravity[i], _DOWN)
@@ -145,7 +151,7 @@ def _judge(
         )
         action = square_distance(now.target[i], now.joints[i])
         terms[i, 0] = w.turn * pace
-        terms[i, 1] = w.flight * pace if airborne else 0.0
+        terms[i, 1] = w.flight * risen
         terms[i, 2] = w.landed * landed
         terms[i, 3] = _lose(now, i, memory[i], terms[i, 0])
         terms[i, 4] = w.body_on_ground if now.body_touches[i] else 0.0
@@ -159,19 +165,18 @@ def _judge(
 
 
 @compiled
-def _land(
-    now: Readings,
-    i: int,
-    memory: Array,
-    backward: float,
-    airborne: bool,
-    landing: Landing,
-    hold: int,
-) -> tuple[float, float]:
-    """Update angles and steps on feet; return the turns and flips landed just now."""
+def _turn(memory: Array, backward: float, airborne: bool) -> None:
+    """Add to the angles turned since the robot last stood."""
     memory[0] += backward
     if airborne:
         memory[1] += backward
+
+
+@compiled
+def _land(
+    now: Readings, i: int, memory: Array, landing: Landing, hold: int
+) -> tuple[float, float]:
+    """Count steps on feet; return the turns and flips landed just now."""
     touching = now.foot_touches[i].sum()
     on_feet = (
         upright(now, i, landing.tilt)
@@ -182,7 +187,7 @@ def _land(
     if memory[2] < hold:
         return 0.0, 0.0
     # Upright now, and leaning by less than 90 degrees at the start: round is exact.
-    turns = max(np.round(memory[0] / (2.0 * np.pi)), 0.0)
+    turns = max(np.round(memory[0] / _FULL_TURN), 0.0)
     flips = turns if memory[1] >= landing.air_angle else 0.0
     memory[0], memory[1], memory[5] = 0.0, 0.0, 0.0
     return turns, flips
