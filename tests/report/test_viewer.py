@@ -204,3 +204,17 @@ def test_a_port_in_use_is_told(clustered):
     assert done.returncode == 2
     assert f"kaccess: Port {port} is already in use" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_mujoco_without_web_viewer_is_told(clustered):
+    script = (
+        "import sys; sys.modules['mujoco.studio.web_viewer'] = None\n"
+        "from kaccess.cli import main\n"
+        f"main(['play', {str(clustered)!r}, '--transition', '0', '1', '--viewer'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("kaccess: MuJoCo comes without its web viewer here")
+    assert done.stderr.endswith("Write a video with --video.\n")

@@ -29,6 +29,7 @@ except ImportError as error:
 __all__ = ["Playback", "show"]
 
 _FRAME = 1 / 60  # [s] between states sent to the browser
+_LONGEST_FRAME = 0.5  # [s]; more than that and no browser was there
 _FARTHER = 1.7  # than MuJoCo's camera, for the panel takes some room
 
 
@@ -92,7 +93,10 @@ def _server(panel: "_Panel", port: int) -> Iterator[Any]:
     )
 
     def serve(endpoint: Any) -> None:  # noqa: ANN401  # MuJoCo has no types
-        viewer = _LocalViewer(config, endpoint, plugins=[panel])
+        try:
+            viewer = _LocalViewer(config, endpoint, plugins=[panel])
+        except RuntimeError as error:  # that the port is taken
+            raise InputError(str(error)) from error
         viewer_protocol.run_viewer_loop(viewer)
 
     try:
@@ -100,8 +104,6 @@ def _server(panel: "_Panel", port: int) -> Iterator[Any]:
             yield handle
     except KeyboardInterrupt:
         pass  # the way to end it
-    except RuntimeError as error:  # that the port is taken
-        raise InputError(str(error)) from error
 
 
 class _LocalViewer(WebViewer):  # type: ignore[misc]  # MuJoCo has no types
@@ -151,5 +153,6 @@ class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types
 
     def _pass_time(self) -> None:
         now = time.monotonic()
-        self._playback.advance(0.0 if self._seen is None else now - self._seen)
+        passed = 0.0 if self._seen is None else now - self._seen
+        self._playback.advance(min(passed, _LONGEST_FRAME))
         self._seen = now
