@@ -8,7 +8,9 @@ VENDOR := src/kaccess/report/page/vendor
 
 .PHONY: run test lint wheel-test figures vendor clean
 
-run: .venv/installed  ## The whole flow, small, on Bittle: minutes on two cores
+# Where nothing can be rendered, `play` says so and the flow goes on.
+run: .venv/installed  ## A policy at work, then the whole flow, small: minutes on two cores
+	-$(BIN)/kaccess play bittle --video runs/play.mp4
 	$(BIN)/kaccess run bittle runs/quick --preset quick
 
 test: lint  ## Lint, then run the tests

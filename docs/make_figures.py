@@ -1,7 +1,7 @@
 """Make the pictures of the docs.
 
-python docs/make_figures.py                  # Bittle's keyframes
-python docs/make_figures.py runs/bittle      # and the overview of a study
+python docs/make_figures.py                  # Bittle, and the policy that comes with it
+python docs/make_figures.py runs/bittle      # and those of a study of 1000 poses
 """
 
 import shutil
@@ -10,16 +10,36 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 
 from kaccess.report.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
 
-from kaccess import load_robot, views
-from kaccess.report.figures import draw_poses
+from kaccess import Study, load_robot, motions, views
+from kaccess.curves import load_curves
+from kaccess.pipeline import load_poses
+from kaccess.report.figures import (
+    draw_access,
+    draw_curves,
+    draw_over_k,
+    draw_poses,
+    draw_sizes,
+)
 from kaccess.report.render import render_poses
+from kaccess.report.style import figure_style, save_figure
 
 DOCS = Path(__file__).parent
+CURVES = DOCS.parent / "results" / "exploration" / "nominal.csv"
+STARTS = {  # in the curves, and what they are
+    "kmedoids": "k-medoids (60)",
+    "near": "near standing (267)",
+    "rnd": "all poses (1000)",
+    "km": "K-Means (21)",
+    "ka": "K-Access (60)",
+    "9-pose": "by hand (9)",
+}
+FPS = 25  # the control rate: one frame for each step
 
 
 def bittle() -> None:
@@ -36,7 +56,69 @@ def bittle() -> None:
     figure.savefig(DOCS / "bittle.png", dpi=110)
 
 
+def recovery() -> None:
+    """Draw what `kaccess play bittle --pose ...` shows, side by side, in real time."""
+    strips = []
+    for pose in (5, 6, 8):  # 5 is the one shown by default
+        _, clip = motions.shipped_at_work("bittle", n_poses=10, pose=pose, seconds=2.2)
+        states = clip.at(np.arange(round(2.2 * FPS)) / FPS)
+        strips.append(render_poses(clip.robot, states, width=320, height=270))
+    frames = [Image.fromarray(frame) for frame in np.concatenate(strips, axis=2)]
+    durations = [1000 // FPS] * (len(frames) - 1) + [900]  # [ms]
+    frames[0].save(
+        DOCS / "recovery.webp",
+        save_all=True,
+        append_images=frames[1:],
+        duration=durations,
+        loop=0,
+        quality=70,
+        method=6,
+    )
+
+
+def clusters_and_curves(study: Study) -> None:
+    """Draw the figure of the README: what K-Access finds, and what is learned."""
+    poses, found = load_poses(study), study.read_jsons("clusters")["kaccess"]
+    labels, centroids = np.array(found["labels"]), np.array(found["centroids"])
+    sizes = np.bincount(labels)
+    largest = np.argsort(-sizes, kind="stable")[:9]
+    images = render_poses(poses.robot, poses.qpos[centroids[largest]])
+    with figure_style():
+        figure = Figure(figsize=(11, 5.6), layout="constrained")
+        top, bottom = figure.subfigures(2, 1, height_ratios=[1, 3.4])  # type: ignore[misc]  # two of them
+        titles = [f"{sizes[cluster]} poses" for cluster in largest]
+        draw_poses(np.ravel(top.subplots(1, len(largest))), images, titles)
+        left, right = bottom.subplots(1, 2, width_ratios=[1, 1.25])
+        order = np.argsort(labels, kind="stable")
+        draw_access(left, study.times, order=order, ordered_by="cluster")
+        left.set_title(f"{len(poses)} poses in {len(centroids)} clusters")
+        curves = load_curves(CURVES)
+        success = {
+            label: (curves[name].episodes, curves[name].figures["success_loose"])
+            for name, label in STARTS.items()
+        }
+        draw_curves(right, success, label="test poses recovered from", share=True)
+        right.set_title("Learning to get up, from six kinds of starts")
+        save_figure(figure, DOCS / "overview.png", dpi=120)
+
+
+def choice_of_k(study: Study) -> None:
+    """Draw the figure of the page on clustering: how many clusters, how large."""
+    found = study.read_jsons("clusters")["kaccess"]
+    k, index = (np.array(found["curve"][name], float) for name in ("k", "index"))
+    with figure_style():
+        figure = Figure(figsize=(11, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        draw_over_k(left, k, index, chosen=len(found["centroids"]), label="index")
+        left.set_xlabel("number of clusters k")
+        draw_sizes(right, np.bincount(found["labels"]))
+        save_figure(figure, DOCS / "cluster.png", dpi=110)
+
+
 if __name__ == "__main__":
     bittle()
-    for study in sys.argv[1:]:
-        shutil.copy(views.picture(Path(study)), DOCS / "overview.png")
+    recovery()
+    for path in sys.argv[1:]:
+        shutil.copy(views.picture(Path(path)), DOCS / "access.png")
+        clusters_and_curves(Study(Path(path)))
+        choice_of_k(Study(Path(path)))

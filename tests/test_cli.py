@@ -62,14 +62,15 @@ def test_the_whole_flow(tmp_path, capsys, monkeypatch):
 
 
 def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
-    from kaccess import SampleConfig, cli
+    from kaccess import SampleConfig
+    from kaccess.cli import stages
     from kaccess.config import SacConfig, TrainConfig
 
     pytest.importorskip("torch")
     little = TrainConfig(seeds=1, episodes=1, test_poses=2)
-    monkeypatch.setitem(cli.PRESETS, "quick", SampleConfig(n=6))
-    monkeypatch.setattr(cli, "SHORT_TRAINING", little)
-    monkeypatch.setattr(cli, "SHORT_SAC", SacConfig(hidden=(8,), batch_size=8))
+    monkeypatch.setitem(stages.PRESETS, "quick", SampleConfig(n=6))
+    monkeypatch.setattr(stages, "SHORT_TRAINING", little)
+    monkeypatch.setattr(stages, "SHORT_SAC", SacConfig(hidden=(8,), batch_size=8))
     main(["run", str(TINY), str(tmp_path / "study")])
     out = capsys.readouterr().out
     assert "This robot" in out

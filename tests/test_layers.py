@@ -18,6 +18,7 @@ LAYERS = [
     {"learning"},
     {"report"},
     {"pipeline"},
+    {"motions"},
     {"views"},
     {"console", "cli", "__main__"},
 ]

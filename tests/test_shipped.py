@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kaccess.shipped
-from kaccess import InputError, load_robot, views
+from kaccess import InputError, load_robot, motions
 from kaccess.cli import main
 from kaccess.envs.task import make_task
 from kaccess.shipped import find_shipped, has_shipped, shipped_card
@@ -42,18 +42,18 @@ def test_onnx_is_the_same_policy(robot, task):
 
 
 def test_it_gets_up_from_fresh_poses_as_often_as_its_card_says():
-    scores, _ = views.demonstrate("bittle", n_poses=40, seed=5)
+    scores, _ = motions.shipped_at_work("bittle", n_poses=40, seed=5)
     expected = shipped_card("bittle", "fall-recovery")["scores"]["success"]["value"]
     assert len(scores) == 40
     assert scores.success.mean() >= expected - 0.1
-    again, _ = views.demonstrate("bittle", n_poses=40, seed=6)
+    again, _ = motions.shipped_at_work("bittle", n_poses=40, seed=6)
     assert not np.array_equal(scores.reward, again.reward)
 
 
 def test_the_pose_to_show_lies_on_its_back(bittle):
     qpos = np.array([bittle.standing, bittle.keyframes["back"].qpos])
-    assert views._on_its_back(qpos) == 1
-    assert views._on_its_back(qpos[:1]) == 0
+    assert motions._on_its_back(qpos) == 1
+    assert motions._on_its_back(qpos[:1]) == 0
 
 
 def test_the_command_shows_a_policy_without_a_study(tmp_path, capsys):
@@ -87,4 +87,4 @@ def test_what_does_not_come_with_it_is_told(tmp_path):
     ):
         find_shipped("bittle", "stand")
     with pytest.raises(InputError, match="`pose` must be one of 0 to 3, got 9"):
-        views.demonstrate("bittle", n_poses=4, pose=9)
+        motions.shipped_at_work("bittle", n_poses=4, pose=9)

@@ -1,11 +1,9 @@
-"""What to look at in a study: figures, pictures, comparisons, and policies at work."""
+"""What to look at in a study: figures, pictures, comparisons, exports."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +11,6 @@ from kaccess.access import accessibility
 from kaccess.config import (
     AccessConfig,
     EngineName,
-    SampleConfig,
     StillConfig,
     TaskName,
     from_settings,
@@ -23,31 +20,19 @@ from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.pipeline import finished_times, load_poses
 from kaccess.report.summary import Summary, summarize
-from kaccess.rotations import gravity_in_body
 from kaccess.study import Study
-from kaccess.types import Array, Progress
-
-if TYPE_CHECKING:
-    from kaccess.envs.robot_env import RobotEnv
-    from kaccess.evaluate import Act, Scores
-    from kaccess.policy import Policy
-    from kaccess.robots import Robot
+from kaccess.types import Progress
 
 __all__ = [
     "compare",
     "compare_engines",
-    "demonstrate",
     "export",
     "info",
     "picture",
-    "play",
     "report",
 ]
 
 logger = logging.getLogger(__name__)
-
-_DEMONSTRATION = 3  # random stream: neither of learning nor of its tests
-_UPSIDE_DOWN = -0.5  # cosine of the angle between the body's up and the world's
 
 
 def info(path: Path) -> Summary:
@@ -159,125 +144,6 @@ def compare_engines(
     return format_engines(comparison)
 
 
-def play(
-    path: Path,
-    run: str | None,
-    *,
-    task: TaskName = "fall-recovery",
-    trained_under: str = "",
-    conditions: str | None = None,
-    pose: int = 0,
-    video: Path | None = None,
-    seconds: float = 4.0,
-) -> str:
-    """Show a policy at work, from one of the poses to test on.
-
-    Args:
-        path: Folder of the study.
-        run: Name of the learner, such as `ka/seed-0`.
-        task: What it has learned.
-        trained_under: Conditions of its training; by default the study's own.
-        conditions: Show it under these; by default under those of its training.
-        pose: Number of the pose.
-        video: File to write (H.264); None shows it live in a window.
-        seconds: How long to watch [s].
-
-    Returns:
-        What came of it, in a sentence.
-    """
-    from kaccess.envs.conditions import Conditions
-    from kaccess.envs.robot_env import RobotEnv
-    from kaccess.envs.task import make_task
-    from kaccess.evaluate import placed
-    from kaccess.learning import acting, test_poses
-
-    if pose < 0:
-        raise InputError(f"`pose` must not be negative, got {pose}.")
-    under = Conditions.parse(trained_under if conditions is None else conditions)
-    policy, robot = _find_policy(path, run, task, trained_under)
-    poses = test_poses(Study(path), robot, "final", pose + 1)
-    start = placed(poses.qpos, robot, under)[pose]
-    env = RobotEnv(
-        make_task(task), robot=robot, conditions=under, render_mode="rgb_array"
-    )
-    return _show(env, acting(policy, under), start, seconds=seconds, video=video)
-
-
-def demonstrate(
-    robot: str,
-    *,
-    task: TaskName = "fall-recovery",
-    conditions: str = "",
-    n_poses: int = 100,
-    seed: int = 0,
-    pose: int | None = None,
-    video: Path | None = None,
-    seconds: float = 4.0,
-    n_threads: int = 0,
-) -> "tuple[Scores, Callable[[], str]]":
-    """Test a policy that comes with the package on freshly sampled poses.
-
-    Args:
-        robot: Name of a robot.
-        task: What the policy does.
-        conditions: What differs from the world it was trained in.
-        n_poses: Poses to sample and to start from.
-        seed: Of the poses.
-        pose: Number of the one to show; by default the first that lies on its back.
-        video: File to write (H.264); None shows it live in a window.
-        seconds: How long to watch [s].
-        n_threads: CPU threads; 0 takes them all.
-
-    Returns:
-        The scores from all poses, and what shows the one, and says what came of it.
-    """
-    from kaccess.envs.conditions import Conditions
-    from kaccess.envs.robot_env import RobotEnv
-    from kaccess.envs.task import make_task
-    from kaccess.evaluate import PoseTest, placed
-    from kaccess.learning import acting
-    from kaccess.poses import draw_poses
-    from kaccess.robots import load_robot
-    from kaccess.shipped import find_shipped
-
-    under, made, policy = (
-        Conditions.parse(conditions),
-        make_task(task),
-        find_shipped(robot, task),
-    )
-    body = load_robot(robot)
-    engine = make_engine("mujoco", body, n_threads=n_threads)
-    sampling = SampleConfig(n=n_poses, seed=seed)
-    qpos = draw_poses(body, sampling, engine=engine, stream=_DEMONSTRATION)[0].qpos
-    qpos = qpos[made.qualifies(qpos)]
-    pose = _on_its_back(qpos) if pose is None else pose
-    if not 0 <= pose < len(qpos):
-        raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")
-    act = acting(policy, under)
-    tester = PoseTest(made, body, qpos, conditions=under, n_threads=n_threads)
-    scores = tester.score(act)
-    env = RobotEnv(made, robot=body, conditions=under, render_mode="rgb_array")
-    start = placed(qpos, body, under)[pose]
-    return scores, partial(_show, env, act, start, seconds=seconds, video=video)
-
-
-def _on_its_back(qpos: Array) -> int:
-    """Return the first pose whose base is upside down, or else the first."""
-    up = -gravity_in_body(qpos[:, 3:7])[:, 2]
-    return int((up < _UPSIDE_DOWN).argmax())
-
-
-def _show(
-    env: "RobotEnv", act: "Act", start: Array, *, seconds: float, video: Path | None
-) -> str:
-    from kaccess.report.motion import show, write_video
-
-    n_steps = round(seconds * env.task.control_rate)
-    if video is None:
-        return show(env, act, start, n_steps=n_steps)
-    return write_video(env, act, start, n_steps=n_steps, path=video)
-
-
 def export(
     path: Path,
     run: str,
@@ -295,28 +161,10 @@ def export(
         task: What it has learned.
         trained_under: Conditions of its training; by default the study's own.
     """
+    from kaccess.motions import find_policy
     from kaccess.train import export_onnx
 
-    policy, _ = _find_policy(path, run, task, trained_under)
+    policy, _ = find_policy(path, run, task, trained_under)
     onnx.parent.mkdir(parents=True, exist_ok=True)
     export_onnx(policy, onnx)
     return onnx
-
-
-def _find_policy(
-    path: Path, run: str | None, task: TaskName, trained_under: str
-) -> "tuple[Policy, Robot]":
-    from kaccess.envs.conditions import Conditions
-    from kaccess.envs.task import make_task
-    from kaccess.learning import find_policies
-
-    robot = load_poses(Study(path)).robot
-    before = Conditions.parse(trained_under)
-    policies = find_policies(path, make_task(task), robot, before)
-    if run is None:
-        raise InputError(f"Say which run with --run: one of {', '.join(policies)}.")
-    if run not in policies:
-        raise InputError(
-            f"{path} has no policy {run!r} for {task!r}: none of {', '.join(policies)}."
-        )
-    return policies[run], robot

@@ -1,29 +1,18 @@
 """The page in a real browser: Debian's Chromium, driven by Playwright."""
 
-import shutil
-
 import pytest
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api",
-    reason="Playwright is missing: pip install 'kaccess[browser]'",
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is missing: apt-get install chromium"
-)
+from .browsers import chromium, needs_chromium
+
+pytestmark = needs_chromium
 SECTIONS = 10
 LONGEST_TASK = 1000  # [ms] of scripting, which the page must never take at once
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
+    with chromium("--disable-gpu") as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -50,7 +50,7 @@ def test_the_command_line_works_without_any_opengl(tmp_path):
     script = (
         "import os; os.environ['MUJOCO_GL'] = 'off'\n"
         "from kaccess import SampleConfig, cli\n"
-        "cli.PRESETS['tiny'] = SampleConfig(n=4)\n"
+        "cli.stages.PRESETS['tiny'] = SampleConfig(n=4)\n"
         f"cli.main(['run', 'tests/tiny.xml', {str(tmp_path / 'study')!r}, "
         "'--preset', 'tiny'])\n"
     )

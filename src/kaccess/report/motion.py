@@ -1,89 +1,141 @@
-"""Policies in motion: as a video file, or live in a window."""
+"""A robot in motion: simulated first, with what came of it, to be shown afterwards."""
 
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
-from kaccess.envs.robot_env import RobotEnv
-from kaccess.errors import InputError
-from kaccess.files import whole_file
+from kaccess.access import Outcome, estimate_pairs
+from kaccess.config import AccessConfig, StillConfig
+from kaccess.engines import make_engine
+from kaccess.engines.mujoco import lean_model, silent_warnings
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.task import Task
+from kaccess.evaluate import Act
+from kaccess.poses import Poses
+from kaccess.report.recording import record
+from kaccess.robots import Robot
 from kaccess.types import Array
 
-__all__ = ["show", "write_video"]
-
-Act = Callable[[Array], Array]
+__all__ = ["Clip", "move_clip", "outcome_text", "policy_clip"]
 
 
-def write_video(
-    env: RobotEnv, act: Act, qpos: Array, *, n_steps: int, path: Path
-) -> str:
-    """Write a policy at work as an H.264 video, and say what came of it.
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """One robot in motion.
 
     Args:
-        env: The environment, which can render.
-        act: The policy.
-        qpos: (nq,) pose to start from.
-        n_steps: Steps to show.
-        path: File to write.
+        robot: The robot, and the world it moves in.
+        seconds: (t,) times from 0 on, evenly spaced [s].
+        qpos: (t, nq) states at these times.
+        outcome: What came of it, in a sentence or two.
     """
-    try:
-        from imageio_ffmpeg import write_frames
-    except ImportError as error:
-        raise ImportError(
-            "Videos need imageio-ffmpeg, which is not installed. Run "
-            "`pip install 'kaccess[video]'`."
-        ) from error
-    with whole_file(path) as draft:
-        env.reset(options={"qpos": qpos})
-        height, width, _ = _frame(env).shape
-        size = (width, height)
-        writer = write_frames(
-            str(draft), size, fps=env.metadata["render_fps"], quality=8
-        )
-        writer.send(None)  # it is a coroutine
-        for _ in _steps(env, act, qpos, n_steps):
-            writer.send(np.ascontiguousarray(_frame(env)))
-        writer.close()
-    return _outcome(env)
+
+    robot: Robot
+    seconds: Array
+    qpos: Array
+    outcome: str
+
+    @property
+    def length(self) -> float:
+        """How long it is [s]."""
+        return float(self.seconds[-1])
+
+    def at(self, seconds: Array | float) -> Array:
+        """Return the states, (..., nq), nearest to some times, (...)."""
+        step = self.length / (len(self.seconds) - 1)
+        nearest = np.rint(np.asarray(seconds) / step).astype(int)
+        return np.asarray(self.qpos[nearest.clip(0, len(self.qpos) - 1)])
 
 
-def show(env: RobotEnv, act: Act, qpos: Array, *, n_steps: int) -> str:
-    """Show a policy at work in a window, in real time, until it is closed."""
-    import mujoco.viewer
+def policy_clip(
+    task: Task,
+    robot: Robot,
+    act: Act,
+    start: Array,
+    *,
+    seconds: float,
+    conditions: Conditions,
+) -> Clip:
+    """Let a policy act from a state at rest.
 
-    robots, data = env.episodes.robots, mujoco.MjData(env.robot.model)
-    try:
-        window = mujoco.viewer.launch_passive(env.robot.model, data)
-    except Exception as error:  # whatever the window system raises
-        raise InputError(
-            f"No window can be opened here ({error}). Write a video with --video."
-        ) from error
-    with window:
-        for _ in _steps(env, act, qpos, n_steps):
-            robots.data(0, data)
-            window.sync()
-            time.sleep(1.0 / env.task.control_rate)
-            if not window.is_running():
-                break
-    return _outcome(env)
-
-
-def _steps(env: RobotEnv, act: Act, qpos: Array, n_steps: int) -> Iterator[int]:
-    """Let a policy act, and yield the number of each step."""
-    seen, _ = env.reset(options={"qpos": qpos})
-    for step in range(n_steps):
-        seen, _, _, _, _ = env.step(act(seen[None])[0])
-        yield step
-
-
-def _frame(env: RobotEnv) -> np.ndarray:
-    frame = env.render()
-    assert frame is not None
-    return frame
+    Args:
+        task: The task.
+        robot: The robot.
+        act: The policy.
+        start: (nq,) state.
+        seconds: How long [s].
+        conditions: What differs from the study.
+    """
+    n_steps = max(1, round(seconds * task.control_rate))
+    recorded = record(
+        task, robot, act, start[None], n_steps=n_steps, conditions=conditions
+    )
+    done_at = recorded.done_at(0)
+    outcome = (
+        f"It has not succeeded in {task.name} within {recorded.seconds[-1]:.2f} s."
+        if done_at is None
+        else f"It has succeeded in {task.name}, after {done_at:.2f} s."
+    )
+    world = conditions.applied_to(robot)
+    return Clip(world, recorded.seconds, recorded.qpos[:, 0], outcome)
 
 
-def _outcome(env: RobotEnv) -> str:
-    how = "has" if env.episodes.info()["success"][0] else "has not"
-    return f"At the end it {how} succeeded in {env.task.name}."
+def move_clip(
+    poses: Poses,
+    source: int,
+    goal: int,
+    *,
+    seconds: float,
+    config: AccessConfig,
+    still: StillConfig,
+) -> Clip:
+    """Hold the joints of pose `goal` from rest at pose `source`, as `access` does.
+
+    Args:
+        poses: Poses of a robot.
+        source: Number of the pose to start from.
+        goal: Number of the pose to get to.
+        seconds: How long to hold on [s].
+        config: When a pose counts as reached.
+        still: When a robot counts as static.
+    """
+    robot = poses.robot
+    engine = make_engine("mujoco", robot, still, n_threads=1)
+    pair = np.array([source]), np.array([goal])
+    found = estimate_pairs(poses, *pair, config, engine=engine)
+    targets = robot.joints(poses.qpos[[goal]])[0]
+    n_steps = max(1, round(seconds / robot.timestep))
+    states = _hold(robot, poses.qpos[source], targets, n_steps)
+    said = outcome_text(found.outcomes[0], found.times[0], config)
+    return Clip(
+        robot,
+        np.arange(n_steps + 1) * robot.timestep,
+        states,
+        f"From pose {source} to pose {goal}: {said}.",
+    )
+
+
+def outcome_text(outcome: int, time: float, config: AccessConfig) -> str:
+    """Return in words how a move ended, and after how many seconds if it arrived."""
+    return {
+        Outcome.PENDING: "not estimated yet",
+        Outcome.REACHED: f"arrived after {time:.2f} s",
+        Outcome.ELSEWHERE: "came to rest elsewhere",
+        Outcome.RESTLESS: f"was not at rest within {config.time_limit:g} s",
+        Outcome.DIVERGED: "the simulation broke down",
+    }[Outcome(outcome)]
+
+
+def _hold(robot: Robot, qpos: Array, targets: Array, n_steps: int) -> Array:
+    """Return the states, (n_steps + 1, nq), that the engine goes through."""
+    model = lean_model(robot)
+    data = mujoco.MjData(model)
+    data.qpos[:], data.ctrl[:] = qpos, targets
+    states = np.empty((n_steps + 1, model.nq))
+    states[0] = qpos
+    with silent_warnings():
+        for state in states[1:]:
+            mujoco.mj_step(model, data)
+            state[:] = data.qpos
+    return states

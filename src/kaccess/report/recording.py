@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.task import Task
 from kaccess.evaluate import Act
@@ -34,6 +35,12 @@ class Recording:
     success: BoolArray
     reward: Array
 
+    def done_at(self, robot: int) -> float | None:
+        """Return when a robot had succeeded for good [s]; None if it has not."""
+        without = np.flatnonzero(~self.success[:, robot])
+        first = without[-1] + 1 if len(without) else 0
+        return float(self.seconds[first]) if first < len(self.seconds) else None
+
 
 def record(
     task: Task,
@@ -42,6 +49,7 @@ def record(
     qpos: Array,
     *,
     n_steps: int,
+    conditions: Conditions | None = None,
     n_threads: int = 0,
 ) -> Recording:
     """Let a policy act from n states at rest, and write down what happens.
@@ -52,9 +60,12 @@ def record(
         act: The policy.
         qpos: (n, nq) states.
         n_steps: Control steps.
+        conditions: What differs from the study; by default nothing.
         n_threads: CPU threads; 0 takes them all.
     """
-    episodes = Episodes(task, robot, len(qpos), n_threads=n_threads)
+    episodes = Episodes(
+        task, robot, len(qpos), conditions=conditions, n_threads=n_threads
+    )
     episodes.begin(qpos)
     pages = [_look(episodes)]
     earned = np.zeros(len(qpos))

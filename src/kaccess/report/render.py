@@ -1,5 +1,7 @@
 """Pictures of a robot in given states: rendered, or drawn where nothing can render."""
 
+from collections.abc import Iterator
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +10,7 @@ from kaccess.errors import InputError
 from kaccess.robots import Robot
 from kaccess.types import Array
 
-__all__ = ["AZIMUTH", "ELEVATION", "render_poses"]
+__all__ = ["AZIMUTH", "ELEVATION", "iter_renders", "render_poses"]
 
 AZIMUTH, ELEVATION = -125.0, -24.0  # [deg], from ahead, from its left and from above
 _SHADOW = (
@@ -30,17 +32,26 @@ def render_poses(
     Raises:
         InputError: If there is no way to render on this machine.
     """
+    images = np.empty((len(qpos), height, width, 3), np.uint8)
+    for row, image in enumerate(iter_renders(robot, qpos, width=width, height=height)):
+        images[row] = image
+    return images
+
+
+def iter_renders(
+    robot: Robot, qpos: Array, *, width: int, height: int
+) -> Iterator[NDArray[np.uint8]]:
+    """Yield the pictures of `render_poses` one by one, in the same memory."""
     model = robot.model.__copy__()
     model.vis.quality.shadowsize = _SHADOW
     data = mujoco.MjData(model)
-    images = np.empty((len(qpos), height, width, 3), np.uint8)
     with _renderer(model, width, height) as renderer:
-        for image, state in zip(images, qpos, strict=True):
+        image = np.empty((height, width, 3), np.uint8)
+        for state in qpos:
             data.qpos[:] = state
             mujoco.mj_forward(model, data)
             renderer.update_scene(data, camera=_look_at(model, data))
-            image[:] = renderer.render()
-    return images
+            yield renderer.render(out=image)
 
 
 def _renderer(model: mujoco.MjModel, width: int, height: int) -> mujoco.Renderer:

@@ -95,11 +95,6 @@ def choose_robot(recording: Recording) -> int:
 def _cut(
     recording: Recording, chosen: int, name: str, pose: int, robot: Robot
 ) -> Motion:
-    success = recording.success[:, chosen]
-    done_at = None
-    if success[-1]:
-        without = np.flatnonzero(~success)
-        done_at = float(recording.seconds[without[-1] + 1 if len(without) else 0])
     return Motion(
         run=name,
         pose=pose,
@@ -108,7 +103,7 @@ def _cut(
         joints=recording.joints[:, chosen],
         torque=recording.torque[:, chosen],
         names=robot.joint_names,
-        done_at=done_at,
+        done_at=recording.done_at(chosen),
     )
 
 

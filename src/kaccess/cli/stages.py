@@ -1,21 +1,14 @@
-"""The command `kaccess`: one subcommand per stage of `kaccess.pipeline`.
+"""The stages of the flow, in order, and `run`, which goes through all of them."""
 
-Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted (what
-was finished is kept).
-"""
-
-import io
-import os
-import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import Literal
 
-import tyro
-from tyro.conf import OmitArgPrefixes, Positional
+from tyro.conf import OmitArgPrefixes
 
-from kaccess import __version__
+from kaccess.cli.arguments import RobotName, StudyPath, Threads
+from kaccess.cli.looks import info
 from kaccess.config import (
     AccessConfig,
     ClusterConfig,
@@ -26,20 +19,11 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
-from kaccess.console import progress_bar, show_log
+from kaccess.console import progress_bar
 from kaccess.errors import InputError
-from kaccess.report.headless import prefer_egl_without_screen
 
-if TYPE_CHECKING:
-    from kaccess.evaluate import Scores
+__all__ = ["access", "cluster", "evaluate", "report", "run", "sample", "train"]
 
-__all__ = ["main"]
-
-# Heavy modules are imported by the command that needs them: `--help` answers at once.
-
-RobotName = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
-StudyPath = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
-Threads = Annotated[int, tyro.conf.arg(name="threads")]
 _N_POSES = {"tiny": 20, "quick": 200, "paper": 1000}
 PRESETS = {name: SampleConfig(n=n) for name, n in _N_POSES.items()}
 SHORT_TRAINING = TrainConfig(seeds=1, episodes=90, test_every=30, test_poses=20)
@@ -182,25 +166,6 @@ def cluster(study: StudyPath, config: OmitArgPrefixes[ClusterConfig]) -> None:
     print(f"\n{views.compare(study)}\n\nInitial states: {starts}")
 
 
-def info(study: StudyPath, json: bool = False) -> None:
-    """Show what is in a study: poses, times, and whether the robot can get up.
-
-    Args:
-        study: Folder of the study.
-        json: Print JSON, for programs.
-    """
-    from kaccess import views
-    from kaccess.report.text import as_json, as_text
-
-    summary = views.info(study)
-    if json:
-        print(as_json(summary))
-        return
-    print(as_text(summary))
-    if table := views.compare(study):
-        print(f"\n{table}")
-
-
 def train(
     study: StudyPath,
     config: OmitArgPrefixes[TrainConfig],
@@ -271,100 +236,6 @@ def evaluate(
     print(format_evaluations(found, under=under))
 
 
-def play(
-    study: Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY|ROBOT")],
-    run: str | None = None,
-    task: TaskName = "fall-recovery",
-    trained_under: str = "",
-    conditions: str | None = None,
-    pose: int | None = None,
-    poses: int = 100,
-    seed: int = 0,
-    video: Path = Path("play.mp4"),
-    viewer: bool = False,
-    seconds: float = 4.0,
-) -> None:
-    """Show a policy at work: one of a study, or one that comes with kaccess.
-
-    Args:
-        study: Folder of a study; or bittle, to test and show the policy that comes with
-            kaccess on freshly sampled poses.
-        run: Name of the study's learner, such as ka/seed-0.
-        task: What it has learned.
-        trained_under: Conditions of its training, as in evaluate.
-        conditions: Show it under these, as in evaluate.
-        pose: Number of the pose to show; by default the first of a study's test poses,
-            or the first of the fresh ones that lies on its back.
-        poses: Fresh poses to test on.
-        seed: Of the fresh poses.
-        video: File to write (H.264).
-        viewer: Show it live in a window instead.
-        seconds: How long to watch [s].
-    """
-    from kaccess import views
-    from kaccess.shipped import has_shipped
-
-    file = None if viewer else video
-    if run is None and has_shipped(str(study)) and not study.exists():
-        scores, show = views.demonstrate(
-            str(study),
-            task=task,
-            conditions=conditions or "",
-            n_poses=poses,
-            seed=seed,
-            pose=pose,
-            video=file,
-            seconds=seconds,
-        )
-        print(_scored(scores, task))
-        outcome = show()
-    else:
-        outcome = views.play(
-            study,
-            run,
-            task=task,
-            trained_under=trained_under,
-            conditions=conditions,
-            pose=pose or 0,
-            video=file,
-            seconds=seconds,
-        )
-    print(outcome if viewer else f"{outcome} Video: {video}")
-
-
-def _scored(scores: "Scores", task: str) -> str:
-    from kaccess.evaluate import summarize
-
-    found = summarize(scores)
-    return (
-        f"{task} from {found.n} freshly sampled poses, within 3 s: "
-        f"{found.success.value:.1%} ({found.success.low:.1%} to "
-        f"{found.success.high:.1%}), in {found.time:.2f} s (median)."
-    )
-
-
-def export(
-    study: StudyPath,
-    run: str,
-    onnx: Path,
-    task: TaskName = "fall-recovery",
-    trained_under: str = "",
-) -> None:
-    """Write a policy as ONNX, with joint order, scaling and rate beside it.
-
-    Args:
-        study: Folder of the study.
-        run: Name of the learner, such as ka/seed-0.
-        onnx: File to write.
-        task: What it has learned.
-        trained_under: Conditions of its training, as in evaluate.
-    """
-    from kaccess import views
-
-    made = views.export(study, run, onnx, task=task, trained_under=trained_under)
-    print(f"Policy: {made}")
-
-
 def report(study: StudyPath) -> None:
     """Write a page that shows all of a study, and its figures beside it.
 
@@ -387,90 +258,6 @@ def _note(figures: Mapping[str, float]) -> str:
         text.format(figures[name]) for name, text in known.items() if name in figures
     ]
     return "".join(f", {part}" for part in parts)
-
-
-def compare_engines(
-    study: StudyPath,
-    engines: tuple[EngineName, ...] = ("mujoco", "warp", "bullet"),
-    pairs: int = 2000,
-    seed: int = 0,
-    n_threads: Threads = 0,
-    device: str | None = None,
-) -> None:
-    """Estimate the same pairs on several simulators, and show how far they agree.
-
-    Args:
-        study: Folder of the study.
-        engines: Two or more of mujoco, warp, bullet.
-        pairs: About how many pairs: all those of some of the poses.
-        seed: Seed of the choice of poses.
-        n_threads: CPU threads; 0 takes them all.
-        device: Where warp computes: cuda:1, cpu, ...; by default on the first GPU.
-    """
-    from kaccess import views
-
-    with progress_bar("Comparing", "simulations") as progress:
-        table = views.compare_engines(
-            study,
-            engines,
-            n_pairs=pairs,
-            seed=seed,
-            n_threads=n_threads,
-            device=device,
-            progress=progress,
-        )
-    print(table)
-
-
-def main(argv: list[str] | None = None) -> None:
-    """Run the command line and exit with its code."""
-    argv = sys.argv[1:] if argv is None else argv
-    if argv == ["--version"]:
-        print(f"kaccess {__version__}")
-        return
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # whatever the terminal knows
-    prefer_egl_without_screen()
-    show_log()
-    try:
-        tyro.extras.subcommand_cli_from_dict(
-            {
-                "run": run,
-                "sample": sample,
-                "access": access,
-                "cluster": cluster,
-                "train": train,
-                "evaluate": evaluate,
-                "play": play,
-                "report": report,
-                "export": export,
-                "info": info,
-                "compare-engines": compare_engines,
-            },
-            prog="kaccess",
-            description="Find good starting states for teaching a legged robot to "
-            "move. Stages in order: sample, access, cluster, train, evaluate, report.",
-            args=argv,
-        )
-    except (InputError, ImportError) as error:  # or an extra; it gives the pip line
-        _exit(2, str(error))
-    except BrokenPipeError:  # the reader of our output has left, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        place = f" ({error.filename})" if error.filename else ""
-        _exit(
-            2,
-            f"{error.strerror or error}{place}. What was stored before is whole; run "
-            "the same command again once that is mended.",
-        )
-    except KeyboardInterrupt:
-        _exit(130, "Interrupted. What was stored is kept; run the same command again.")
-
-
-def _exit(code: int, message: str) -> NoReturn:
-    print(f"kaccess: {message}", file=sys.stderr)
-    raise SystemExit(code)
 
 
 def _parse_rows(text: str) -> range:

@@ -1,0 +1,48 @@
+"""A motion as a video file."""
+
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from kaccess.errors import InputError
+from kaccess.files import whole_file
+from kaccess.report.motion import Clip
+from kaccess.report.render import iter_renders
+
+__all__ = ["write_video"]
+
+_SIZE = (640, 480)  # [pixels], within MuJoCo's default buffer
+_FPS = 50  # at most; there are no more frames than states
+
+
+def write_video(clip: Clip, path: Path) -> None:
+    """Write a motion as an H.264 video.
+
+    Raises:
+        InputError: If there is no way to render on this machine.
+    """
+    try:
+        from imageio_ffmpeg import write_frames
+    except ImportError as error:
+        raise ImportError(
+            "Videos need imageio-ffmpeg, which is not installed. Run "
+            "`pip install 'kaccess[video]'`, or watch it in a browser with --viewer."
+        ) from error
+    rate = (len(clip.seconds) - 1) / clip.length
+    fps = min(_FPS, round(rate))
+    states = clip.at(np.arange(round(clip.length * fps) + 1) / fps)
+    width, height = _SIZE
+    images = iter_renders(clip.robot, states, width=width, height=height)
+    try:
+        first = next(images)
+    except InputError as error:
+        raise InputError(
+            f"{error} A browser can show it without any of that: --viewer."
+        ) from error
+    with whole_file(path) as draft:
+        writer = write_frames(str(draft), _SIZE, fps=fps, quality=8)
+        writer.send(None)  # it is a coroutine
+        for image in chain([first], images):
+            writer.send(image)
+        writer.close()
