@@ -145,6 +145,7 @@ def press(tab, place):
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_a_browser_plays_pauses_and_scrubs(server):
     process, port, said = server
     assert "It has succeeded in fall-recovery, after" in said
