@@ -9,9 +9,10 @@ import sys
 
 import numpy as np
 
-from kaccess import AccessConfig, InputError, Study, load_robot, make_engine, pipeline
+from kaccess import AccessConfig, InputError, Study, load_robot, make_engine
 from kaccess.access import Transitions, estimate_pairs
 from kaccess.access.agreement import agreement, nudged, transfers
+from kaccess.stored import load_poses
 from kaccess.types import BoolArray, IntArray
 
 N_NUDGES = 16
@@ -19,7 +20,7 @@ N_NUDGES = 16
 
 def share_of_touchy(study: Study, source: IntArray, goal: IntArray) -> float:
     """Return the share of pairs that MuJoCo decides otherwise once nudged."""
-    poses, rng = pipeline.load_poses(study), np.random.default_rng(0)
+    poses, rng = load_poses(study), np.random.default_rng(0)
     engine = make_engine("mujoco", poses.robot)
     reached = np.isfinite(study.times[source, goal])
     turned: BoolArray = np.zeros(len(source), bool)

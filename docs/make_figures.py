@@ -18,7 +18,6 @@ prefer_egl_without_screen()
 
 from kaccess import Study, load_robot, motions, views
 from kaccess.curves import load_curves
-from kaccess.pipeline import load_poses
 from kaccess.report.figures import (
     draw_access,
     draw_curves,
@@ -28,6 +27,7 @@ from kaccess.report.figures import (
 )
 from kaccess.report.render import render_poses
 from kaccess.report.style import figure_style, save_figure
+from kaccess.stored import load_poses
 
 DOCS = Path(__file__).parent
 CURVES = DOCS.parent / "results" / "exploration" / "nominal.csv"

@@ -11,8 +11,8 @@ import tyro
 
 from kaccess.access import accessibility
 from kaccess.cluster import KAccess, select_k
-from kaccess.pipeline import finished_times, load_poses
 from kaccess.starts import InitialStates
+from kaccess.stored import finished_times, load_poses
 from kaccess.study import Study
 
 

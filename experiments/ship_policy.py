@@ -15,7 +15,7 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import make_task
 from kaccess.evaluate import PoseTest, summarize
 from kaccess.learning import find_policies, test_poses
-from kaccess.pipeline import load_poses
+from kaccess.stored import load_poses
 from kaccess.study import Study
 from kaccess.train import export_onnx
 

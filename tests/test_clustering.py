@@ -17,6 +17,7 @@ from kaccess import (
 from kaccess.cli import main
 from kaccess.cluster import assess
 from kaccess.config import SampleConfig
+from kaccess.stored import load_poses
 
 from .conftest import TINY
 
@@ -34,7 +35,7 @@ def test_centroids_become_starts(finished):
     assert path == finished / "starts" / "ka.npz"
     study, starts = Study(finished), InitialStates.load(path)
     content = json.loads((finished / "clusters" / "kaccess.json").read_text())
-    poses = pipeline.load_poses(study)
+    poses = load_poses(study)
     np.testing.assert_array_equal(starts.qpos, poses.qpos[content["centroids"]])
     assert starts.model == poses.robot.fingerprint
     assert starts.names[0] == f"pose {content['centroids'][0]}"
@@ -83,7 +84,7 @@ def test_bittle_gets_the_nine_poses_and_the_lying_one(tmp_path, bittle):
     path = tmp_path / "study"
     pipeline.sample("bittle", path, SampleConfig(n=4))
     study = Study(path)
-    pipeline.write_starts(study, pipeline.load_poses(study))
+    pipeline.write_starts(study, load_poses(study))
     nine = InitialStates.load(path / "starts" / "9-pose.npz")
     assert len(nine) == 9 and nine.names[0] == "back"
     one = InitialStates.load(path / "starts" / "1-pose.npz")

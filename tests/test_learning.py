@@ -26,6 +26,7 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.fall_recovery import FallRecovery
 from kaccess.evaluate import PoseTest
 from kaccess.learning import find_starts, pose_groups
+from kaccess.stored import load_poses
 from kaccess.train import Policy
 
 from .conftest import TINY
@@ -276,7 +277,7 @@ def test_poses_to_test_on_are_apart_and_stay_the_same(study, tiny):
 
 def test_a_centroid_belongs_to_its_own_cluster(clustered):
     study = Study(clustered)
-    poses = pipeline.load_poses(study)
+    poses = load_poses(study)
     centroids = study.read_jsons("clusters")["kaccess"]["centroids"]
     some = replace(
         poses, qpos=poses.qpos[centroids], contacts=poses.contacts[centroids]
@@ -358,6 +359,8 @@ def test_an_exported_policy_says_how_to_use_it(trained, tmp_path):
 def test_bittles_policies_know_its_firmware(bittle):
     from kaccess.learning import policy_metadata
 
+    assert "symmetric" not in policy_metadata(FallRecovery(), bittle)
+    assert policy_metadata(Backflip(), bittle)["symmetric"] is True
     known = policy_metadata(FallRecovery(), bittle)["firmware_joints"]
     assert list(known) == [str(index) for index in range(8, 16)]
     assert known["8"] == "lf_shoulder" and known["14"] == "rr_knee"

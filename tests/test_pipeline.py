@@ -16,6 +16,7 @@ from kaccess import AccessConfig, InputError, Study, estimate_times, pipeline, v
 from kaccess.config import SampleConfig, StillConfig
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.report.summary import verdict
+from kaccess.stored import load_poses
 
 from .conftest import TINY
 
@@ -30,7 +31,7 @@ def small_tiles(monkeypatch):
 
 @pytest.fixture
 def expected(tiny_study):
-    return estimate_times(pipeline.load_poses(Study(tiny_study)))
+    return estimate_times(load_poses(Study(tiny_study)))
 
 
 def test_access_fills_the_matrix(tiny_study, expected):
@@ -201,7 +202,7 @@ def test_other_access_settings_are_refused(tiny_study):
 
 
 def test_another_version_is_refused(tiny_study, monkeypatch):
-    monkeypatch.setattr(pipeline, "__version__", "9.9.9")
+    monkeypatch.setattr("kaccess.stored.__version__", "9.9.9")
     message = rf"versions.kaccess was '{kaccess.__version__}' and is now '9.9.9'"
     with pytest.raises(InputError, match=message):
         pipeline.access(tiny_study, AccessConfig())
@@ -313,7 +314,7 @@ def test_stages_note_how_long_they_take(tiny_study, monkeypatch):
     """What an interrupted stage took counts too."""
     clock = iter([0.0, 5.0, 10.0, 12.5])
     watch = SimpleNamespace(monotonic=lambda: next(clock))
-    monkeypatch.setattr("kaccess.pipeline.time", watch)
+    monkeypatch.setattr("kaccess.study.time", watch)
 
     def interrupted(self, *args, **kwargs):
         raise KeyboardInterrupt

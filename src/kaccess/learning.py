@@ -20,13 +20,13 @@ from kaccess.engines import Engine, make_engine
 from kaccess.envs.conditions import NOMINAL, Conditions
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
-from kaccess.evaluate import Act, Group, PoseTest, Scores, Summary, by_group, summarize
+from kaccess.evaluate import Act, Group, PoseTest, Summary, by_group, summarize
 from kaccess.policy import Policy
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
 from kaccess.starts import STARTS_NAME, InitialStates, parse_mixture
 from kaccess.study import Study
-from kaccess.types import Array, IntArray
+from kaccess.types import Array, IntArray, Progress
 
 if TYPE_CHECKING:  # torch is not needed to test a policy
     from kaccess.train import Evaluate, Policies
@@ -36,7 +36,7 @@ __all__ = [
     "Learner",
     "acting",
     "curve_test",
-    "evaluate_policy",
+    "evaluate_policies",
     "evaluation_name",
     "find_policies",
     "find_starts",
@@ -216,7 +216,8 @@ def policy_metadata(
     """Return what a policy's file says of its use.
 
     An action of -1 and of 1 are the ends of a joint's range; targets are mixed with the
-    last ones by `low_pass`. It names the conditions of its training, if there were any.
+    last ones by `low_pass`. Where it says `symmetric`, left and right get the mean of
+    what both are told. It names the conditions of its training, if there were any.
     """
     text = conditions.text if conditions else ""
     spec = ROBOTS.get(robot.name)
@@ -233,6 +234,7 @@ def policy_metadata(
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()
         },
+        **({"symmetric": True} if task.symmetric else {}),
         **({"conditions": text} if text else {}),
     }
 
@@ -336,15 +338,22 @@ def acting(policy: Policy, under: Conditions) -> Act:
     return act
 
 
-def evaluate_policy(
-    name: str, scores: Scores, groups: Mapping[str, np.ndarray]
-) -> Evaluation:
-    """Return what came of a policy, in all and by groups of poses."""
-    return Evaluation(
-        name,
-        summarize(scores),
-        {what: by_group(scores.success, names) for what, names in groups.items()},
-    )
+def evaluate_policies(
+    acts: Mapping[str, Act],
+    tester: PoseTest,
+    groups: Mapping[str, np.ndarray],
+    *,
+    progress: Progress | None = None,
+) -> list[Evaluation]:
+    """Return what came of each policy, in all and by groups of poses."""
+    found = []
+    for done, (name, act) in enumerate(acts.items(), start=1):
+        scores = tester.score(act)
+        each = {what: by_group(scores.success, of) for what, of in groups.items()}
+        found.append(Evaluation(name, summarize(scores), each))
+        if progress:
+            progress(done, len(acts))
+    return found
 
 
 def pose_groups(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.ndarray]:

@@ -16,13 +16,13 @@ from kaccess.envs.task import make_task
 from kaccess.errors import InputError
 from kaccess.evaluate import PoseTest, Scores, placed
 from kaccess.learning import acting, find_policies, test_poses
-from kaccess.pipeline import load_poses
 from kaccess.policy import Policy
 from kaccess.poses import draw_poses
 from kaccess.report.motion import Clip, move_clip, outcome_text, policy_clip
 from kaccess.robots import Robot, load_robot
 from kaccess.rotations import gravity_in_body
 from kaccess.shipped import find_shipped
+from kaccess.stored import load_poses
 from kaccess.study import Study
 from kaccess.types import Array
 

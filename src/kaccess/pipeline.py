@@ -7,19 +7,12 @@ Each stage reads a study (a folder) and adds to it; running it again goes on whe
 stopped, and does nothing where there is nothing left to do.
 """
 
-import inspect
-import platform
-import time
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
-from kaccess import __version__
 from kaccess.access import (
     accessibility,
     check_mirror,
@@ -39,14 +32,15 @@ from kaccess.config import (
     TrainConfig,
 )
 from kaccess.engines import Engine, make_engine
-from kaccess.engines.cpus import n_cpus
 from kaccess.errors import InputError
+from kaccess.machine import describe_machine
 from kaccess.poses import Poses, draw_poses, settle_keyframes
 from kaccess.progress import part_of
-from kaccess.robots import Robot, load_robot
+from kaccess.robots import load_robot
 from kaccess.starts import LYING_POSE, NINE_POSES, STARTS_NAME, InitialStates
-from kaccess.study import Settings, Study, add_time
-from kaccess.types import Array, IntArray, Progress
+from kaccess.stored import finished_times, load_poses, provenance
+from kaccess.study import Settings, Study, timed
+from kaccess.types import IntArray, Progress
 
 if TYPE_CHECKING:
     from kaccess.learning import Evaluation
@@ -56,33 +50,13 @@ __all__ = [
     "access",
     "cluster",
     "evaluate",
-    "finished_times",
-    "load_poses",
     "sample",
     "train",
     "write_starts",
 ]
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
 
-
-def _timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Have the time that a stage takes noted in its study, interrupted or not."""
-
-    @wraps(stage)
-    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        begun = time.monotonic()
-        try:
-            return stage(*args, **kwargs)
-        finally:
-            path = inspect.signature(stage).bind(*args, **kwargs).arguments["path"]
-            add_time(path, stage.__name__, time.monotonic() - begun)
-
-    return run
-
-
-@_timed
+@timed
 def sample(
     robot_name: str,
     path: Path,
@@ -109,7 +83,7 @@ def sample(
     robot = load_robot(robot_name)
     still = still or StillConfig()
     settings = {
-        **_provenance(robot),
+        **provenance(robot),
         "still": asdict(still),
         "sample": asdict(config) | {"engine": engine},
     }
@@ -126,14 +100,14 @@ def sample(
     return Study.create(
         path,
         {"robot": robot.name, **settings}
-        | {"draws": asdict(draws), "machine": _machine()},
+        | {"draws": asdict(draws), "machine": describe_machine()},
         poses=arrays,
         parts=robot.parts,
         tile_rows=len(split_rows(len(poses))[0]),
     )
 
 
-@_timed
+@timed
 def access(
     path: Path,
     config: AccessConfig,
@@ -203,7 +177,7 @@ def _estimate_once(
         study.record("mirror_check", asdict(check))
 
 
-@_timed
+@timed
 def cluster(
     path: Path, config: ClusterConfig, *, progress: Progress | None = None
 ) -> Path:
@@ -260,7 +234,7 @@ def write_starts(study: Study, poses: Poses) -> None:
             starts.save(folder / f"{name}.npz")
 
 
-@_timed
+@timed
 def train(
     path: Path,
     config: TrainConfig,
@@ -338,7 +312,7 @@ def train(
     return out
 
 
-@_timed
+@timed
 def evaluate(
     path: Path,
     *,
@@ -369,7 +343,7 @@ def evaluate(
     from kaccess.evaluate import PoseTest
     from kaccess.learning import (
         acting,
-        evaluate_policy,
+        evaluate_policies,
         evaluation_name,
         find_policies,
         pose_groups,
@@ -391,14 +365,8 @@ def evaluate(
         engine=engine,
     )
     groups = pose_groups(study, test, n_threads=n_threads)
-    found = []
-    for done, (name, policy) in enumerate(policies.items()):
-        if progress:
-            progress(done, len(policies))
-        scores = tester.score(acting(policy, under))
-        found.append(evaluate_policy(name, scores, groups))
-    if progress:
-        progress(len(policies), len(policies))
+    acts = {name: acting(policy, under) for name, policy in policies.items()}
+    found = evaluate_policies(acts, tester, groups, progress=progress)
     study.write_json(
         f"evaluation/{evaluation_name(made, before, under)}.json",
         {
@@ -411,61 +379,11 @@ def evaluate(
     return found
 
 
-def load_poses(study: Study) -> Poses:
-    """Return the poses of a study, refused if the robot or a version has changed."""
-    robot = load_robot(study.settings["robot"])
-    study.require_same(_provenance(robot))  # by its model: a file may be moved
-    return Poses(
-        robot,
-        study.pose_array("qpos"),
-        study.pose_array("contacts"),
-        mirrored=study.settings["sample"]["mirror"],
-    )
-
-
-def finished_times(study: Study) -> Array:
-    """Return the transition times of a study, (n, n), all of which must be there."""
-    times = study.times
-    missing = int(np.isnan(times).sum())
-    if missing:
-        raise InputError(
-            f"{missing:,} of {times.size:,} pairs of {study.path} are not estimated "
-            f"yet. Run `kaccess access {study.path}` first."
-        )
-    return times
-
-
 def _select(poses: Poses, indices: IntArray) -> InitialStates:
     """Return some of the poses as initial states of equal weight."""
     names = tuple(f"pose {index}" for index in indices)
     model = poses.robot.fingerprint
     return InitialStates.uniform(poses.qpos[indices], names=names, model=model)
-
-
-def _provenance(robot: Robot) -> Settings:
-    """What results depend on beside the settings."""
-    return {
-        "model": robot.fingerprint,
-        "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
-    }
-
-
-def _machine() -> Settings:
-    return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "cpu": _cpu_name(),
-        "cores": n_cpus(),
-    }
-
-
-def _cpu_name() -> str:
-    """Return what the processor is called, as far as the system says."""
-    known = Path("/proc/cpuinfo")
-    lines = known.read_text().splitlines() if known.exists() else []
-    names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
 
 
 def _overlap(rows: range, wanted: range | None) -> bool:

@@ -105,12 +105,7 @@ def probability_of_improvement(
 
 
 def ratio_of_means(
-    scores: ArrayLike,
-    others: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    confidence: float = _CONFIDENCE,
-    n_resamples: int = _N_RESAMPLES,
+    scores: ArrayLike, others: ArrayLike, *, rng: np.random.Generator
 ) -> Interval:
     """Return the mean of some runs over that of others, both (n_runs,), resampled."""
     samples = [np.array(each, dtype=np.float64) for each in (scores, others)]
@@ -118,7 +113,7 @@ def ratio_of_means(
     def ratio(one: Array, two: Array) -> float:
         return float(one.mean() / two.mean())
 
-    return _bootstrap(samples, ratio, rng, confidence, n_resamples)
+    return _bootstrap(samples, ratio, rng, _CONFIDENCE, _N_RESAMPLES)
 
 
 def _tasks(scores: ArrayLike) -> list[Array]:

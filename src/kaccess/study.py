@@ -6,14 +6,17 @@ Zarr does the same with each chunk, and a new study is renamed into place as one
 So a process may be killed at any moment.
 """
 
+import inspect
 import json
 import os
 import shutil
+import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import zarr
@@ -22,9 +25,11 @@ from kaccess.errors import InputError
 from kaccess.files import whole_file
 from kaccess.types import Array, BoolArray, IntArray
 
-__all__ = ["Settings", "Study", "add_time", "flatten"]
+__all__ = ["Settings", "Study", "add_time", "flatten", "timed"]
 
 Settings = Mapping[str, Any]
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 _FORMAT = 1
 _READ_SIZE = 2**24  # times that are held in memory to see which are there
@@ -290,6 +295,21 @@ def add_time(path: Path, stage: str, seconds: float) -> None:
     file = path / "timings.json"
     known = json.loads(file.read_text()) if file.exists() else {}
     _write_json(file, known | {stage: round(known.get(stage, 0.0) + seconds, 1)})
+
+
+def timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Have the time that a stage takes noted in its study, interrupted or not."""
+
+    @wraps(stage)
+    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        begun = time.monotonic()
+        try:
+            return stage(*args, **kwargs)
+        finally:
+            path = inspect.signature(stage).bind(*args, **kwargs).arguments["path"]
+            add_time(path, stage.__name__, time.monotonic() - begun)
+
+    return run
 
 
 def flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:

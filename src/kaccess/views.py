@@ -18,8 +18,8 @@ from kaccess.config import (
 from kaccess.engines import Engine, make_engine
 from kaccess.errors import InputError
 from kaccess.files import whole_file
-from kaccess.pipeline import finished_times, load_poses
 from kaccess.report.summary import Summary, summarize
+from kaccess.stored import finished_times, load_poses
 from kaccess.study import Study
 from kaccess.types import Progress
 

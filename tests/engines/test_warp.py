@@ -13,6 +13,8 @@ from kaccess.robots import Robot
 from .drops import assert_same, random_drops
 
 warp = pytest.importorskip("kaccess.engines.warp", exc_type=ImportError)
+from kaccess.engines import warp_buffers  # noqa: E402  # Warp is asked for first
+
 WarpEngine = warp.WarpEngine
 
 LIMIT = 0.6
@@ -54,8 +56,8 @@ def test_worlds_change_nothing(tiny, drops, expected, n_worlds, monkeypatch):
 def test_too_small_buffers_are_told_and_grown(
     tiny, drops, expected, monkeypatch, caplog
 ):
-    small = warp.Buffers(n_contacts=4, n_rows=2)
-    monkeypatch.setattr(warp.Buffers, "of", lambda model: small)
+    small = warp_buffers.Buffers(n_contacts=4, n_rows=2)
+    monkeypatch.setattr(warp_buffers.Buffers, "of", lambda model: small)
     engine = WarpEngine(tiny, device="cpu", n_worlds=8)
     with caplog.at_level(logging.WARNING):
         settled = engine.settle(*drops, time_limit=LIMIT)
@@ -65,9 +67,9 @@ def test_too_small_buffers_are_told_and_grown(
 
 
 def test_buffers_that_never_suffice_are_an_error(tiny, drops, monkeypatch):
-    small = warp.Buffers(n_contacts=4, n_rows=2)
-    monkeypatch.setattr(warp.Buffers, "of", lambda model: small)
-    monkeypatch.setattr(warp, "_MOST_DOUBLINGS", 0)
+    small = warp_buffers.Buffers(n_contacts=4, n_rows=2)
+    monkeypatch.setattr(warp_buffers.Buffers, "of", lambda model: small)
+    monkeypatch.setattr(warp, "MOST_DOUBLINGS", 0)
     engine = WarpEngine(tiny, device="cpu", n_worlds=8)
     with pytest.raises(InputError, match=r"has more contacts .* Choose the 'mujoco'"):
         engine.settle(*drops, time_limit=LIMIT)

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("mujoco_warp")
 
 from kaccess import InputError
-from kaccess.engines import warp
+from kaccess.engines import warp_buffers
 from kaccess.envs import Conditions, RobotsBatch, RobotVectorEnv
 
 
@@ -88,8 +88,8 @@ def test_goes_on_from_a_state(shared, nine, actions):
 def test_too_many_contacts_are_told_and_the_step_is_made_again(
     bittle, shared, nine, actions, monkeypatch, caplog
 ):
-    small = warp.Buffers(n_contacts=4, n_rows=2)
-    monkeypatch.setattr(warp.Buffers, "of", lambda model: small)
+    small = warp_buffers.Buffers(n_contacts=4, n_rows=10)
+    monkeypatch.setattr(warp_buffers.Buffers, "of", lambda model: small)
     crowded = begin(robots(bittle, 3), nine)
     begin(shared, nine)
     action = next(iter(actions(1, 3)))
@@ -97,6 +97,14 @@ def test_too_many_contacts_are_told_and_the_step_is_made_again(
         each.step(0.3 * action)
     assert "the step is made again" in caplog.text
     np.testing.assert_allclose(crowded.qpos, shared.qpos, atol=1e-4)
+
+
+def test_what_no_buffer_can_hold_is_told(bittle, nine, actions, monkeypatch):
+    batch = begin(robots(bittle, 3), nine)
+    monkeypatch.setattr(batch._physics, "_n_overflowed", lambda: 1)
+    monkeypatch.setattr(batch._physics, "_make_room", lambda n: None)
+    with pytest.raises(InputError, match=r"bittle has more contacts .* even with"):
+        batch.step(actions(1, 3)[0])
 
 
 def test_a_simulation_that_breaks_down_is_told_and_stays_alone(shared, nine, actions):

@@ -5,16 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from kaccess import Study, pipeline
+from kaccess import Study
 from kaccess.access.graph import NOWHERE, STANDING
 from kaccess.report.page.contents import read_contents
 from kaccess.report.page.graph import graph_content
+from kaccess.stored import load_poses
 
 
 @pytest.fixture(scope="module")
 def contents(clustered):
     study = Study(clustered)
-    return read_contents(study, pipeline.load_poses(study))
+    return read_contents(study, load_poses(study))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from kaccess.report import pictures
 from kaccess.report.page.contents import read_contents
 from kaccess.report.page.flow import run_section
 from kaccess.report.page.write import _script_json
+from kaccess.stored import load_poses
 
 from .conftest import add_training
 
@@ -175,7 +176,7 @@ def test_how_long_stages_took_is_on_the_page(clustered, tmp_path):
     path = shutil.copytree(clustered, tmp_path / "study")
     (path / "timings.json").write_text('{"sample": 6.2, "access": 1980, "train": 9000}')
     study = Study(path)
-    section = run_section(read_contents(study, pipeline.load_poses(study)))
+    section = run_section(read_contents(study, load_poses(study)))
     rows = dict(section.parts[0].rows)
     assert rows["time spent"] == "sample 6 s, access 33 min, train 2.5 h"
 

@@ -16,7 +16,7 @@ MuJoCo Warp's deterministic mode does not take this many worlds.
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import partial
 
 import mujoco
@@ -24,6 +24,7 @@ import numpy as np
 
 from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
+from kaccess.engines.warp_buffers import MOST_DOUBLINGS, Buffers, no_room
 from kaccess.errors import InputError
 from kaccess.robots import Robot
 from kaccess.types import Array, IntArray, Progress
@@ -39,7 +40,7 @@ except ImportError as error:
         "`pip install 'kaccess[gpu]'`, or choose the 'mujoco' engine."
     ) from error
 
-__all__ = ["Buffers", "WarpEngine", "find_device", "put_model", "reduced_model"]
+__all__ = ["WarpEngine", "find_device", "put_model", "reduced_model"]
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,6 @@ _SHRINK = 4  # worlds are left for a fraction of them, when these are enough
 _WAITING_PER_WORLD = 16  # simulations a call should bring: then its tail is short
 _MEMORY_SHARE = 0.25  # of what is free: the solver's scratch comes on top
 _LAUNCHES = 16  # of the graph, between two looks from the host
-_MOST_DOUBLINGS = 4  # of the buffers, until it is given up
 
 
 class WarpEngine:
@@ -105,7 +105,7 @@ class WarpEngine:
         limit = round(time_limit / self.robot.timestep)
         todo: IntArray = np.arange(len(qpos))
         with wp.ScopedDevice(self._device):
-            for _ in range(_MOST_DOUBLINGS + 1):
+            for _ in range(MOST_DOUBLINGS + 1):
                 if not len(todo):
                     return settled
                 queue = _Queue(qpos[todo], targets[todo])
@@ -113,10 +113,7 @@ class WarpEngine:
                 todo = self._note(settled, todo, queue)
                 if len(todo):
                     self._grow_buffers(len(todo))
-        raise InputError(
-            f"{self.robot.name} has more contacts than MuJoCo Warp was given room for, "
-            f"even with {self._buffers}. Choose the 'mujoco' engine."
-        )
+        raise no_room(self.robot, self._buffers)
 
     def _work_off(
         self, queue: "_Queue", limit: int, *, n: int, progress: Progress | None
@@ -221,36 +218,6 @@ class WarpEngine:
         worlds = self._worlds_for(1)
         room = _MEMORY_SHARE * self._device.free_memory * worlds.n / worlds.n_bytes
         return max(_FEWEST_WORLDS, min(_MOST_WORLDS, int(room)))
-
-
-@dataclass(frozen=True)
-class Buffers:
-    """Room for contacts.
-
-    Args:
-        n_contacts: In a world, on average: worlds share it.
-        n_rows: Constraint rows in each world, from contacts and joint limits.
-    """
-
-    n_contacts: int
-    n_rows: int
-
-    @classmethod
-    def of(cls, model: mujoco.MjModel) -> "Buffers":
-        """Return room for a contact for each geom, and every joint at its limit."""
-        pyramid = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
-        dim = int(model.geom_condim.max())
-        rows = 2 * (dim - 1) if pyramid and dim > 1 else dim
-        n_contacts = max(16, model.ngeom)
-        n_joints = int(model.jnt_limited.sum() + (model.dof_frictionloss > 0).sum())
-        return cls(n_contacts, n_joints + 6 * model.neq + rows * n_contacts)
-
-    def doubled(self) -> "Buffers":
-        """Return twice the room."""
-        return Buffers(2 * self.n_contacts, 2 * self.n_rows)
-
-    def __str__(self) -> str:
-        return f"{self.n_contacts} contacts and {self.n_rows} constraint rows a world"
 
 
 class _Worlds:

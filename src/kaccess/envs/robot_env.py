@@ -18,13 +18,14 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from kaccess.config import EngineName
+from kaccess.envs.arguments import as_many_starts, as_robot, as_starts, as_states
 from kaccess.envs.camera import Camera
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.streams import Seed, get_streams, make_streams, set_streams
 from kaccess.envs.task import Task, make_task
 from kaccess.errors import InputError
-from kaccess.robots import Robot, load_robot
+from kaccess.robots import Robot
 from kaccess.starts import InitialStates
 from kaccess.types import Array, BoolArray
 
@@ -62,8 +63,8 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         render_mode: str | None = None,
     ) -> None:
         self.task = make_task(task)
-        self.robot = _as_robot(robot)
-        self.starts = _as_starts(starts, self.robot)
+        self.robot = as_robot(robot)
+        self.starts = as_starts(starts, self.robot)
         self.render_mode = _check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
         self.conditions = Conditions.of(conditions)
@@ -91,7 +92,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         super().reset(seed=seed)
         options = _check_options(options, ("qpos",))
         if "qpos" in options:
-            qpos = _as_states(options["qpos"], 1, self.robot)
+            qpos = as_states(options["qpos"], 1, self.robot)
         else:
             qpos = self._episodes.draw(self.starts, self.np_random)
         self._episodes.begin(qpos)
@@ -165,9 +166,9 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         max_episode_steps: int | None = None,
     ) -> None:
         self.task = _with_length(make_task(task), max_episode_steps)
-        self.robot = _as_robot(robot)
+        self.robot = as_robot(robot)
         self.num_envs = num_envs
-        self.starts = _as_many_starts(starts, self.robot, num_envs)
+        self.starts = as_many_starts(starts, self.robot, num_envs)
         self.render_mode = _check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
         self.conditions = Conditions.of(conditions)
@@ -212,7 +213,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             self._streams = make_streams(seed, self.num_envs)
         rows = np.flatnonzero(self._mask(options.get("reset_mask")))
         if "qpos" in options:
-            qpos = _as_states(options["qpos"], self.num_envs, self.robot)[rows]
+            qpos = as_states(options["qpos"], self.num_envs, self.robot)[rows]
         else:
             qpos = self._draw(rows)
         self._episodes.begin(qpos, rows)
@@ -331,55 +332,6 @@ def _observation_space(episodes: Episodes) -> gymnasium.Space[Observation]:
 
 def _action_space(robot: Robot) -> gymnasium.Space[Action]:
     return Box(-1.0, 1.0, (robot.model.nu,), np.float32)
-
-
-def _as_robot(robot: str | Path | Robot) -> Robot:
-    return robot if isinstance(robot, Robot) else load_robot(robot)
-
-
-def _as_starts(starts: InitialStates | None, robot: Robot) -> InitialStates:
-    """Return starts that belong to a robot; the standing pose if there are none."""
-    if starts is None:
-        return InitialStates.uniform(
-            robot.standing[None], names=("standing",), model=robot.fingerprint
-        )
-    if not isinstance(starts, InitialStates):
-        raise InputError(
-            "`starts` must be `kaccess.InitialStates`, got "
-            f"{type(starts).__name__}. Read a file with `InitialStates.load`."
-        )
-    other = starts.model not in ("", robot.fingerprint)
-    if other or starts.qpos.shape[1] != robot.model.nq:
-        raise InputError(
-            f"`starts` belong to another robot than {robot.name!r}, or to another "
-            "version of it. Make them anew with `kaccess cluster STUDY`, from a study "
-            "of this robot."
-        )
-    return starts
-
-
-def _as_many_starts(
-    starts: InitialStates | Sequence[InitialStates] | None, robot: Robot, n: int
-) -> tuple[InitialStates, ...]:
-    if starts is None or isinstance(starts, InitialStates):
-        return (_as_starts(starts, robot),) * n
-    if len(starts) != n:
-        raise InputError(
-            f"`starts` must be one distribution, or one for each of the {n} "
-            f"environments, got {len(starts)}."
-        )
-    return tuple(_as_starts(each, robot) for each in starts)
-
-
-def _as_states(qpos: object, n: int, robot: Robot) -> Array:
-    """Return the states of n robots, (n, nq), from one for all or one each."""
-    states, nq = np.asarray(qpos, np.float64), robot.model.nq
-    if states.shape not in ((nq,), (n, nq)):
-        raise InputError(
-            f"`qpos` must have shape ({nq},) or ({n}, {nq}) for {n} robots "
-            f"{robot.name!r}, got {states.shape}."
-        )
-    return np.array(np.broadcast_to(states, (n, nq)))
 
 
 def _check_options(

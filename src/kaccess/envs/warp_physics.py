@@ -15,7 +15,8 @@ import mujoco_warp as mjw
 import numpy as np
 import warp as wp
 
-from kaccess.engines.warp import Buffers, find_device, put_model, reduced_model
+from kaccess.engines.warp import find_device, put_model, reduced_model
+from kaccess.engines.warp_buffers import MOST_DOUBLINGS, Buffers, no_room
 from kaccess.engines.warp_kernels import BUFFERS, LARGEST
 from kaccess.robots import Robot
 from kaccess.types import Array, BoolArray, IntArray
@@ -31,7 +32,7 @@ class WarpPhysics:
     def __init__(
         self, robot: Robot, n: int, *, n_substeps: int, device: str | None
     ) -> None:
-        self._device = find_device(device)
+        self._robot, self._device = robot, find_device(device)
         self._n, self._n_substeps = n, n_substeps
         self._model = reduced_model(robot.model)
         self._buffers = Buffers.of(self._model)
@@ -57,12 +58,14 @@ class WarpPhysics:
         """Make the physics steps of a control step; return who broke down, (n,)."""
         with wp.ScopedDevice(self._device):
             self._worlds.ctrl.assign(self.ctrl)
-            self._advance()
-            while n_overflowed := int(
-                (self._worlds.overflow.numpy() & BUFFERS != 0).sum()
-            ):
-                self._make_room(n_overflowed)
+            for _ in range(MOST_DOUBLINGS + 1):
                 self._advance()
+                n_overflowed = self._n_overflowed()
+                if not n_overflowed:
+                    break
+                self._make_room(n_overflowed)
+            else:
+                raise no_room(self._robot, self._buffers)
             self._fetch_state()
             self.force[:] = self._worlds.actuator_force.numpy()
             self._fetch_geoms()
