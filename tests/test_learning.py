@@ -25,7 +25,8 @@ from kaccess.envs.backflip import Backflip
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.fall_recovery import FallRecovery
 from kaccess.evaluate import PoseTest
-from kaccess.learning import find_starts, pose_groups
+from kaccess.learners import find_starts
+from kaccess.learning import pose_groups
 from kaccess.stored import load_poses
 from kaccess.train import Policy
 
@@ -65,6 +66,31 @@ NAMES = ["ka/seed-0", "ka/seed-1", "ka+rnd-0.5/seed-0", "ka+rnd-0.5/seed-1"]
 
 def rows(path):
     return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def test_guided_learners_differ_and_leave_others_alone(study, trained):
+    """In the warm-up, all there is here, a guided learner earns something else."""
+    config = replace(CONFIG, starts=("ka", "guided-ka"))
+    sac = replace(SAC, warmup_steps=300)
+    out = pipeline.train(study, config, sac, device="cpu")
+    returns = {
+        name: float(rows(out / name / "episodes.csv")[0]["return"])
+        for name in ("ka/seed-0", "ka/seed-1", "guided-ka/seed-0", "guided-ka/seed-1")
+    }
+    assert len(set(returns.values())) == 4
+    alone = shutil.copytree(study, study.parent / "alone")
+    shutil.rmtree(alone / "train")
+    plain = pipeline.train(alone, replace(config, starts=("ka",)), sac, device="cpu")
+    for seed in range(2):
+        name = f"ka/seed-{seed}"
+        mine = rows(plain / name / "episodes.csv")[0]["return"]
+        assert float(mine) == returns[name]
+
+
+def test_backflips_cannot_be_guided(study):
+    config = replace(CONFIG, starts=("guided-rnd",), task="backflip")
+    with pytest.raises(InputError, match="leads to standing"):
+        pipeline.train(study, config, SAC, device="cpu")
 
 
 def test_every_learner_leaves_curves_and_a_policy(trained):
@@ -112,7 +138,7 @@ def test_a_learner_does_not_depend_on_its_company(trained, study):
 
 def test_policies_are_tested_from_poses_never_learned_from(trained):
     found = pipeline.evaluate(trained, n_poses=10)
-    assert [each.name for each in found] == NAMES
+    assert [each.name for each in found] == [*NAMES, "routes"]
     for each in found:
         assert each.summary.n == 10
         assert sum(group.n for group in each.groups["cluster"]) == 10
@@ -204,8 +230,10 @@ def test_policies_are_tested_under_conditions(trained_hard):
     }
     rewards = {name: evaluate(trained_hard, **kind) for name, kind in kinds.items()}
     assert {each.stem for each in (trained_hard / "evaluation").iterdir()} == set(kinds)
-    assert [len(each) for each in rewards.values()] == [4, 4, 2, 2, 4, 2]
-    assert len({reward for each in rewards.values() for reward in each}) == 18
+    assert [len(each) for each in rewards.values()] == [5, 5, 3, 3, 5, 3]  # routes too
+    assert (
+        len({reward for each in rewards.values() for reward in each}) == 23
+    )  # routes twice
     stored = Study(trained_hard).read_jsons("evaluation")
     said = [(each["trained_under"], each["conditions"]) for each in stored.values()]
     assert sorted(said) == sorted(

@@ -162,7 +162,8 @@ class TrainConfig:
     """What to learn."""
     starts: tuple[str, ...] = ("ka", "rnd")
     """Where episodes start, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or mixtures
-    such as ka+rnd:0.2."""
+    such as ka+rnd:0.2. Learners from guided-rnd and the like first follow routes of the
+    accessibility graph to standing."""
     seeds: int = 3
     """Learners for each kind of starts."""
     episodes: int = 1600
@@ -207,7 +208,7 @@ class SacConfig:
     target_entropy: float | None = None
     """Entropy that the entropy coefficient steers to [nat]; by default minus the
     number of actions."""
-    initial_alpha: float = 1.0
+    initial_alpha: float = 0.02
     """Entropy coefficient to begin with: the less, the sooner reward counts [-]."""
     warmup_steps: int = 5000
     """Steps of each learner with random actions, before its first update."""

@@ -13,7 +13,6 @@ from kaccess.config import (
     EngineName,
     SampleConfig,
     StillConfig,
-    TrainConfig,
     from_settings,
 )
 from kaccess.engines import Engine, make_engine
@@ -24,7 +23,7 @@ from kaccess.evaluate import Act, Group, PoseTest, Summary, by_group, summarize
 from kaccess.policy import Policy
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
-from kaccess.starts import STARTS_NAME, InitialStates, parse_mixture
+from kaccess.starts import InitialStates
 from kaccess.study import Study
 from kaccess.types import Array, IntArray, Progress
 
@@ -32,44 +31,25 @@ if TYPE_CHECKING:  # torch is not needed to test a policy
     from kaccess.train import Evaluate, Policies
 
 __all__ = [
+    "ROUTES",
     "Evaluation",
-    "Learner",
     "acting",
     "curve_test",
     "evaluate_policies",
     "evaluation_name",
     "find_policies",
-    "find_starts",
-    "learners",
+    "kind_of",
     "load_policy",
     "policy_metadata",
-    "population_name",
     "pose_groups",
-    "require_new",
     "runs_folder",
     "test_poses",
 ]
 
-# The option of `kaccess cluster` that makes a file of starts, by its name.
-_MADE_BY = {name: f" --method {method}" for method, name in STARTS_NAME.items()}
-_MADE_BY |= dict.fromkeys(("ka", "rnd", "9-pose", "1-pose"), "")  # any run does
-
 _STREAM = {"curve": 1, "final": 2}  # of the study's seed; training has 0
 
 
-@dataclass(frozen=True)
-class Learner:
-    """One learner of a population.
-
-    Args:
-        name: Its folder, such as `ka/seed-0`.
-        starts: Where its episodes start.
-        seed: Of its networks, actions and starts.
-    """
-
-    name: str
-    starts: InitialStates
-    seed: int
+ROUTES = "routes"  # in place of a learner: a guide that has learned nothing
 
 
 @dataclass(frozen=True)
@@ -77,7 +57,7 @@ class Evaluation:
     """What came of one policy.
 
     Args:
-        name: Of its learner.
+        name: Of its learner, such as `ka/seed-0`, or `ROUTES`.
         summary: Figures over all poses.
         groups: Success by what the poses have in common: `cluster`, `contact`.
     """
@@ -86,60 +66,15 @@ class Evaluation:
     summary: Summary
     groups: Mapping[str, Sequence[Group]]
 
-
-def learners(study: Study, config: TrainConfig, task: Task) -> list[Learner]:
-    """Return the learners of a run: each kind of starts with each seed."""
-    return [
-        Learner(f"{text.replace(':', '-')}/seed-{seed}", starts, seed)
-        for text in config.starts
-        for starts in [find_starts(study, text, task)]
-        for seed in range(config.seeds)
-    ]
+    @property
+    def kind(self) -> str:
+        """Of starts, from which it has learned; or `ROUTES`."""
+        return kind_of(self.name)
 
 
-def find_starts(study: Study, text: str, task: Task) -> InitialStates:
-    """Return the starts that a text such as `ka` or `ka+rnd:0.2` names.
-
-    Those that the task does not start from are left out.
-    """
-    parts = {
-        _load_starts(study, name, task): share
-        for name, share in parse_mixture(text).items()
-    }
-    return InitialStates.mixed(parts)
-
-
-def _load_starts(study: Study, name: str, task: Task) -> InitialStates:
-    path = study.path / "starts" / f"{name}.npz"
-    if not path.exists():
-        if name not in _MADE_BY:
-            raise InputError(
-                f"Unknown starts {name!r}: none of {', '.join(_MADE_BY)}, nor a file "
-                f"{path}."
-            )
-        raise InputError(
-            f"{study.path} has no starts {name!r} yet. Run `kaccess cluster "
-            f"{study.path}{_MADE_BY[name]}` first."
-        )
-    starts = InitialStates.load(path)
-    if starts.model != study.settings["model"]:
-        raise InputError(
-            f"{path} belongs to another robot than the study, or to another version "
-            f"of it. Make it anew with `kaccess cluster {study.path}`."
-        )
-    return _qualified(starts, name, task)
-
-
-def _qualified(starts: InitialStates, name: str, task: Task) -> InitialStates:
-    fits = task.qualifies(starts.qpos)
-    if not fits.any():
-        raise InputError(
-            f"None of the {len(starts)} starts {name!r} is one that {task.name!r} "
-            "starts from. Choose others."
-        )
-    weights = starts.weights[fits] / starts.weights[fits].sum()
-    names = tuple(np.array(starts.names)[fits]) if starts.names else ()
-    return InitialStates(starts.qpos[fits], weights, names, starts.model)
+def kind_of(name: str) -> str:
+    """Return the kind of starts that a learner's name says; or `ROUTES`."""
+    return name.partition("/")[0]
 
 
 def test_poses(
@@ -190,24 +125,6 @@ def evaluation_name(task: Task, trained_under: Conditions, under: Conditions) ->
 def _runs_name(task: Task, trained_under: Conditions) -> str:
     text = trained_under.text
     return f"{task.name}@{text}" if text else task.name
-
-
-def population_name(config: TrainConfig) -> str:
-    """Name the checkpoint of learners that are trained together."""
-    starts = "_".join(config.starts).replace(":", "-")
-    return f"checkpoint_{starts}_{config.seeds}"
-
-
-def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
-    """Raise `InputError` if a learner was trained there in other company."""
-    if (out / f"{checkpoint}.safetensors").exists():
-        return
-    known = [name for name in names if (out / name / "policy.safetensors").exists()]
-    if known:
-        raise InputError(
-            f"{out / known[0]} was trained before, with other learners. Ask for the "
-            "same starts and seeds to go on, for others to add to them, or delete it."
-        )
 
 
 def policy_metadata(

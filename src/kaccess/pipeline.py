@@ -261,12 +261,10 @@ def train(
     from kaccess.envs.conditions import Conditions
     from kaccess.envs.robot_env import RobotVectorEnv
     from kaccess.envs.task import make_task
+    from kaccess.learners import learners, population_name, require_new, warm_up
     from kaccess.learning import (
         curve_test,
-        learners,
         policy_metadata,
-        population_name,
-        require_new,
         runs_folder,
         test_poses,
     )
@@ -297,6 +295,7 @@ def train(
         out=out,
         device=device,
         meta=policy_metadata(task, robot, conditions),
+        warm_up=warm_up(study, runs, task, envs_per_learner=sac.envs_per_learner),
         evaluate=curve_test(
             task,
             test,
@@ -326,6 +325,9 @@ def evaluate(
 ) -> "list[Evaluation]":
     """Test all policies of a study from poses that none of them has learned from.
 
+    Where the task is to stand, so is a guide that follows the routes of the study
+    without having learned anything, by the name of `routes`.
+
     Args:
         path: Folder of the study; the outcome is written to `evaluation/<task>.json`,
             or to one whose name says the conditions.
@@ -341,7 +343,9 @@ def evaluate(
     from kaccess.envs.conditions import Conditions
     from kaccess.envs.task import make_task
     from kaccess.evaluate import PoseTest
+    from kaccess.guide import Guide, following
     from kaccess.learning import (
+        ROUTES,
         acting,
         evaluate_policies,
         evaluation_name,
@@ -366,6 +370,8 @@ def evaluate(
     )
     groups = pose_groups(study, test, n_threads=n_threads)
     acts = {name: acting(policy, under) for name, policy in policies.items()}
+    if made.to_stand:
+        acts[ROUTES] = following(Guide.of(study, n_poses, task=made))
     found = evaluate_policies(acts, tester, groups, progress=progress)
     study.write_json(
         f"evaluation/{evaluation_name(made, before, under)}.json",

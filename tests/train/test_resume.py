@@ -62,6 +62,46 @@ def test_interrupted_run_is_the_run_never_interrupted(tmp_path, mode, steps):
             assert whole.read_bytes() == parts.read_bytes()
 
 
+class Sweep:
+    """A warm-up with a state: each environment counts since its episode began."""
+
+    def __init__(self, n):
+        self.count = np.zeros(n)
+
+    def act(self, obs, random, began):
+        self.count = np.where(began, 0, self.count + 1)
+        return np.repeat(np.sin(self.count)[:, None], random.shape[1], axis=1)
+
+    def get_state(self):
+        return {"count": self.count.copy()}
+
+    def set_state(self, state):
+        self.count = state["count"].copy()
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_warm_up_of_ones_own(tmp_path, mode):
+    """It acts up to the first update, not after; an interruption changes nothing."""
+    env = PointMasses(3, mode=mode)
+    run(tmp_path / "whole", env=env, warm_up=Sweep(3))
+    whole = arrays(tmp_path / "whole")
+    actions = (np.array(env.actions_seen)[:14, 0] + 1) / 2  # of [-3, 1]
+    ignored = [0] if mode == AutoresetMode.NEXT_STEP else []
+    count = np.array([*range(7), *ignored, *range(5)])[:12]  # episodes have 7 steps
+    np.testing.assert_allclose(actions[:12, 0], np.sin(count), atol=1e-6)
+    assert not np.isclose(actions[12:, 0], actions[12:, 1]).any()
+    for step in (5, 9):
+        with pytest.raises(KeyboardInterrupt):
+            run(
+                tmp_path / "parts",
+                env=PointMasses(3, mode=mode),
+                warm_up=Sweep(3),
+                progress=interrupt_at(step),
+            )
+    run(tmp_path / "parts", env=PointMasses(3, mode=mode), warm_up=Sweep(3))
+    assert_same(whole, arrays(tmp_path / "parts"))
+
+
 def test_killed_run_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
     """Nothing is stored when it dies; rows written since are not there twice."""
     run(tmp_path / "whole")

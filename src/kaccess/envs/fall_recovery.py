@@ -84,6 +84,7 @@ class FallRecovery(Task):
         "action_difference",
     )
     memory: ClassVar[tuple[str, ...]] = ("steps_standing", "steps_standing_loosely")
+    to_stand: ClassVar[bool] = True
 
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
         """Write the terms of Table I, and count for how long a robot stands."""

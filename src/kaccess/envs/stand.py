@@ -44,6 +44,7 @@ class Stand(Task):
     name: ClassVar[str] = "stand"
     terms: ClassVar[tuple[str, ...]] = ("posture", "orientation", "stillness")
     memory: ClassVar[tuple[str, ...]] = ("steps_standing", "steps_standing_loosely")
+    to_stand: ClassVar[bool] = True
 
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
         """Reward the joints of the standing pose, an upright body, and rest."""

@@ -50,6 +50,8 @@ class Task(ABC):
     """Names of the reward terms."""
     memory: ClassVar[tuple[str, ...]] = ()
     """Names of what is remembered of a robot between steps; all 0 at its start."""
+    to_stand: ClassVar[bool] = False
+    """Whether its goal is to stand, so that routes to standing lead there."""
 
     def __post_init__(self) -> None:
         if not self.control_rate > 0:
@@ -88,6 +90,10 @@ class Task(ABC):
         The paper, section II-E. All in the body frame, in SI units.
         """
         return np.concatenate([now.gravity, now.angular_velocity, now.joints], axis=1)
+
+    def posture(self, obs: Array, n_joints: int) -> tuple[Array, Array]:
+        """Return gravity, (n, 3), and joints, (n, nu), of what robots see, (n, d)."""
+        return obs[:, :3], obs[:, 6 : 6 + n_joints]
 
     def observation_range(self, robot: Robot) -> Array:
         """Return the least and most of each thing seen, (d, 2); beyond, it is cut."""

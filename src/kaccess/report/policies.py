@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kaccess.learning import Evaluation
+from kaccess.learning import ROUTES, Evaluation
 from kaccess.stats import wilson
 
 __all__ = ["format_evaluations"]
@@ -19,24 +19,22 @@ def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
         found: What came of each policy.
         under: The conditions of the test.
     """
-    width = max(len("starts"), *(len(_starts(each)) for each in found))
-    kinds = dict.fromkeys(_starts(each) for each in found)
+    width = max(len("starts"), *(len(each.kind) for each in found))
+    kinds = dict.fromkeys(each.kind for each in found)
     head = (
         f"{'starts':<{width}}  seeds  reward (SD)    success in 3 s (95 %)    loose    "
         "best seed  time [s]  work [J]  worst cluster"
     )
     lines = [
-        _line(kind, [each for each in found if _starts(each) == kind], width)
+        _line(kind, [each for each in found if each.kind == kind], width)
         for kind in kinds
     ]
     n = found[0].summary.n
     note = f"From {n} poses that no policy has learned from, 3 s each"
     note += f", under {under}." if under else "."
+    if ROUTES in kinds:
+        note += f" {ROUTES}: the moves of the study's graph, nothing learned."
     return "\n".join([head, *lines, "", note])
-
-
-def _starts(each: Evaluation) -> str:
-    return each.name.rpartition("/")[0]
 
 
 def _line(kind: str, runs: Sequence[Evaluation], width: int) -> str:

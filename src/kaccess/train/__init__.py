@@ -14,6 +14,7 @@ from kaccess.train.export import export_onnx
 from kaccess.train.loop import Evaluate, Trained, TrainProgress, train
 from kaccess.train.policy import Policies, load_policies
 from kaccess.train.population import Experience, Population
+from kaccess.train.run import WarmUp
 from kaccess.train.sac import Shape
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Shape",
     "TrainProgress",
     "Trained",
+    "WarmUp",
     "export_onnx",
     "load_checkpoint",
     "load_policies",

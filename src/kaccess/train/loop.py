@@ -23,7 +23,7 @@ from kaccess.train.cpu import tuned_cpu
 from kaccess.train.interrupt import deferred_interrupt
 from kaccess.train.journal import Journal
 from kaccess.train.policy import Policies
-from kaccess.train.run import Run
+from kaccess.train.run import Run, WarmUp
 from kaccess.train.vector import Envs
 from kaccess.types import Array
 
@@ -60,6 +60,7 @@ def train(
     out: Path,
     device: str = "cpu",
     meta: Mapping[str, Any] | None = None,
+    warm_up: WarmUp | None = None,
     evaluate: Evaluate | None = None,
     evaluate_every: int = 15_000,
     checkpoint: str = "checkpoint",
@@ -79,6 +80,7 @@ def train(
         device: `cpu`, or a GPU such as `cuda`.
         meta: What else must be the same for the run to go on, and what the policies'
             files shall say: robot, task and the like, as JSON can hold it.
+        warm_up: What learners do in the first `warmup_steps`; by default anything.
         evaluate: Called every so often; its figures go to `evaluation.csv`.
         evaluate_every: Steps of a learner between two evaluations.
         checkpoint: Name of the checkpoint's file in `out`, without its ending.
@@ -98,7 +100,15 @@ def train(
     earlier = store.read()
     done = int(earlier.progress["step"]) if earlier else 0
     most = max(n_steps, done)
-    run = Run(envs, config, names=names, seeds=seeds, n_steps=most, device=device)
+    run = Run(
+        envs,
+        config,
+        names=names,
+        seeds=seeds,
+        n_steps=most,
+        device=device,
+        warm_up=warm_up,
+    )
     if earlier:
         run.go_on(earlier)
     else:

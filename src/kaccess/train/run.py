@@ -1,8 +1,8 @@
 """A run: a population in its environments, one step at a time."""
 
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from kaccess.train.streams import Stream, rng_of
 from kaccess.train.vector import Envs, Outcome
 from kaccess.types import Array, BoolArray
 
-__all__ = ["Episode", "Run"]
+__all__ = ["Episode", "Run", "WarmUp"]
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +22,25 @@ Episode = tuple[int, dict[str, float]]
 """A learner and the figures of an episode that it has finished."""
 
 _RECENT = 10  # episodes of each learner, whose return the progress shows
+
+
+class WarmUp(Protocol):
+    """What to do before learning begins, if not anything at random."""
+
+    def act(self, obs: Array, random: Array, began: BoolArray) -> Array:
+        """Return actions, (n, act) in [-1, 1].
+
+        Args:
+            obs: (n, obs) in which to act.
+            random: (n, act) in [-1, 1], drawn uniformly.
+            began: (n,) whether an episode has just begun.
+        """
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Return all that the next actions depend on."""
+
+    def set_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from what `get_state` returned."""
 
 
 class Run:
@@ -34,6 +53,7 @@ class Run:
         seeds: Of the learners.
         n_steps: Steps that each learner will make.
         device: Where they learn.
+        warm_up: What they do before they learn; by default anything.
 
     Attributes:
         step: Steps that each learner has made.
@@ -51,8 +71,9 @@ class Run:
         seeds: Sequence[int],
         n_steps: int,
         device: str,
+        warm_up: WarmUp | None = None,
     ) -> None:
-        self.envs, self.config = envs, config
+        self.envs, self.config, self._warm_up = envs, config, warm_up
         self.names, self.seeds = list(names), list(seeds)
         self._each = config.envs_per_learner
         shape = Shape(len(names), envs.obs_dim, envs.act_dim, tuple(config.hidden))
@@ -82,8 +103,7 @@ class Run:
         obs = self.envs.reset(self._env_seeds())
         self._stop_all(self._broken(obs), "observation")
         self._obs = obs
-        random = self.step < self.config.warmup_steps
-        self._actions = self.population.exchange(self._obs, random=random)
+        self._actions = self._act(np.ones(n, dtype=bool))
 
     def advance(self) -> list[Episode]:
         """Make one step in each environment, and the updates that belong to it."""
@@ -95,9 +115,7 @@ class Run:
         self._look_at(outcome)
         experience = self._experience(outcome)
         self._obs = outcome.obs
-        self._actions = self.population.exchange(
-            self._obs, experience, random=self.step < self.config.warmup_steps
-        )
+        self._actions = self._act(outcome.done | ~outcome.real, experience)
         self._look_at_learners()
         episodes = self._finished(outcome)
         self.between_steps = True
@@ -122,8 +140,11 @@ class Run:
         arrays = snapshot(self.population)
         arrays |= {f"run/{name}": getattr(self, f"_{name}") for name in _STATE}
         arrays["run/ended"] = self.envs.ended
-        env_state = self.envs.get_state()
-        return arrays | {f"env/{name}": value for name, value in env_state.items()}
+        arrays |= {f"env/{name}": each for name, each in self.envs.get_state().items()}
+        if self._warm_up:
+            state = self._warm_up.get_state()
+            arrays |= {f"warm-up/{name}": each for name, each in state.items()}
+        return arrays
 
     def go_on(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint."""
@@ -134,6 +155,8 @@ class Run:
         self.stopped = dict(progress["stopped"])
         for name in _STATE:
             setattr(self, f"_{name}", state[name].copy())
+        if self._warm_up:
+            self._warm_up.set_state(checkpoint.part("warm-up"))
         self.envs.reset(self._env_seeds())
         if not self.envs.set_state(checkpoint.part("env"), state["ended"]):
             logger.warning(
@@ -141,6 +164,14 @@ class Run:
                 "going on with new episodes."
             )
             self.start()
+
+    def _act(self, began: BoolArray, experience: Experience | None = None) -> Array:
+        """Hand in what was experienced, and return what to do next."""
+        warming_up = self.step < self.config.warmup_steps
+        actions = self.population.exchange(self._obs, experience, random=warming_up)
+        if warming_up and self._warm_up:
+            return self._warm_up.act(self._obs, actions, began)
+        return actions
 
     def _env_seeds(self) -> list[int]:
         """Return a seed for each environment; others when it starts over later."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kaccess.learning import ROUTES, kind_of
 from kaccess.stats import Interval, wilson
 
 __all__ = ["Score", "best_run", "score_starts"]
@@ -41,8 +42,9 @@ class Score:
 
 
 def best_run(policies: Sequence[Mapping[str, Any]]) -> str:
-    """Return the name of the policy with the most successes, then the most reward."""
-    best = max(policies, key=_merit)
+    """Return the learner with the most successes, then the most reward."""
+    learned = [policy for policy in policies if policy["name"] != ROUTES]
+    best = max(learned, key=_merit)
     return str(best["name"])
 
 
@@ -55,7 +57,7 @@ def score_starts(policies: Sequence[Mapping[str, Any]]) -> list[Score]:
     """Return the scores of each kind of starts, in the order of their names."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for policy in policies:
-        kinds.setdefault(policy["name"].rpartition("/")[0], []).append(policy)
+        kinds.setdefault(kind_of(policy["name"]), []).append(policy)
     return [_score(starts, runs) for starts, runs in sorted(kinds.items())]
 
 
