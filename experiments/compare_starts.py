@@ -1,6 +1,7 @@
 """Compare how fast learners learn from different starts.
 
 python experiments/compare_starts.py results/exploration/nominal.csv
+python experiments/compare_starts.py results/paper/guided.csv --picture guided.png
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Literal
 import tyro
 
 from kaccess.curves import format_comparison, load_curves
+from kaccess.report.figures import draw_curves
+from kaccess.report.style import figure_style, new_figure, save_figure
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Config:
     """Shares of success to be reached."""
     figure: Literal["success", "success_loose"] = "success_loose"
     """Which success."""
+    picture: Path | None = None
+    """Where to draw the curves."""
 
 
 def main(config: Config) -> None:
@@ -33,6 +38,15 @@ def main(config: Config) -> None:
             curves, against=config.against, levels=config.levels, figure=config.figure
         )
     )
+    if config.picture:
+        shares = {
+            kind: (each.episodes, each.figures[config.figure])
+            for kind, each in curves.items()
+        }
+        with figure_style():
+            figure = new_figure(height=4.2)
+            draw_curves(figure.subplots(), shares, label="success", share=True)
+            save_figure(figure, config.picture)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from kaccess.config import TrainConfig
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.guide import Guide, GuidedWarmUp
-from kaccess.starts import STARTS_NAME, InitialStates, parse_mixture
+from kaccess.starts import GUIDED, STARTS_NAME, InitialStates, parse_mixture
 from kaccess.study import Study
 
 __all__ = [
@@ -21,8 +21,6 @@ __all__ = [
     "require_new",
     "warm_up",
 ]
-
-_GUIDED = "guided-"  # before a name of starts: learners from there are guided at first
 
 # The option of `kaccess cluster` that makes a file of starts, by its name.
 _MADE_BY = {name: f" --method {method}" for method, name in STARTS_NAME.items()}
@@ -53,10 +51,10 @@ def learners(study: Study, config: TrainConfig, task: Task) -> list[Learner]:
             f"{text.replace(':', '-')}/seed-{seed}",
             starts,
             seed,
-            text.startswith(_GUIDED),
+            text.startswith(GUIDED),
         )
         for text in config.starts
-        for starts in [find_starts(study, text.removeprefix(_GUIDED), task)]
+        for starts in [find_starts(study, text.removeprefix(GUIDED), task)]
         for seed in range(config.seeds)
     ]
 

@@ -19,6 +19,7 @@ from kaccess.files import whole_file
 from kaccess.types import Array
 
 __all__ = [
+    "GUIDED",
     "LYING_POSE",
     "NINE_POSES",
     "STARTS_NAME",
@@ -51,6 +52,9 @@ NINE_POSES = (
     "right",
 )
 LYING_POSE = "back"
+
+# Before a name of starts: learners from there follow routes to standing at first.
+GUIDED = "guided-"
 
 
 @dataclass(frozen=True, eq=False)

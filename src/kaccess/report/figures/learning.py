@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from kaccess.report.style import FAINT, MARKERS, SERIES
+from kaccess.starts import GUIDED
 from kaccess.types import Array
 
 __all__ = ["draw_curves", "draw_success"]
@@ -23,7 +24,8 @@ def draw_curves(
 ) -> None:
     """Draw learning curves, mean and +-1 SD over seeds: the paper's Fig. 9 and 10.
 
-    Of more kinds than there are colours, the means alone.
+    Guided learners have the colour of their starts, and dashes. Of more kinds than
+    there are colours, the means alone.
 
     Args:
         ax: Where to draw.
@@ -32,21 +34,23 @@ def draw_curves(
         label: What the values are.
         share: Whether they are shares, to be shown in percent.
     """
-    for number, (name, (episodes, values)) in enumerate(curves.items()):
+    kinds = list(dict.fromkeys(name.removeprefix(GUIDED) for name in curves))
+    for name, (episodes, values) in curves.items():
+        number, guided = kinds.index(name.removeprefix(GUIDED)), name.startswith(GUIDED)
         colour = SERIES[number % len(SERIES)]
         mean, spread = values.mean(axis=0), values.std(axis=0)
         ax.plot(
             episodes,
             mean,
             color=colour,
-            linestyle=_DASHES[number // len(SERIES) % len(_DASHES)],
+            linestyle=_DASHES[(guided + number // len(SERIES)) % len(_DASHES)],
             marker=MARKERS[number % len(MARKERS)],
             markersize=4.5,
             markevery=max(1, len(episodes) // 8),
             linewidth=2,
             label=name,
         )
-        if len(curves) > len(SERIES):
+        if len(kinds) > len(SERIES):
             continue  # so many shadows would hide one another
         low, high = mean - spread, mean + spread
         if share:
