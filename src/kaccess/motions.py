@@ -15,7 +15,8 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import make_task
 from kaccess.errors import InputError
 from kaccess.evaluate import PoseTest, Scores, placed
-from kaccess.learning import acting, find_policies, test_poses
+from kaccess.guide import Guide, following
+from kaccess.learning import ROUTES, acting, find_policies, test_poses
 from kaccess.policy import Policy
 from kaccess.poses import draw_poses
 from kaccess.report.motion import Clip, move_clip, outcome_text, policy_clip
@@ -78,7 +79,8 @@ def policy_at_work(
 
     Args:
         path: Folder of the study.
-        run: Name of the learner, such as `ka/seed-0`.
+        run: Name of the learner, such as `ka/seed-0`; `routes` follows the fastest
+            moves of the study, and has learned nothing.
         task: What it has learned.
         trained_under: Conditions of its training; by default the study's own.
         conditions: Show it under these; by default under those of its training.
@@ -88,12 +90,17 @@ def policy_at_work(
     if pose < 0:
         raise InputError(f"`pose` must not be negative, got {pose}.")
     under = Conditions.parse(trained_under if conditions is None else conditions)
-    policy, robot = find_policy(path, run, task, trained_under)
-    poses = test_poses(Study(path), robot, "final", pose + 1)
+    study, made = Study(path), make_task(task)
+    if run == ROUTES:
+        robot, act = load_poses(study).robot, following(Guide.of(study, 1, task=made))
+    else:
+        policy, robot = find_policy(path, run, task, trained_under)
+        act = acting(policy, under)
+    poses = test_poses(study, robot, "final", pose + 1)
     return policy_clip(
-        make_task(task),
+        made,
         robot,
-        acting(policy, under),
+        act,
         placed(poses.qpos, robot, under)[pose],
         seconds=seconds,
         conditions=under,

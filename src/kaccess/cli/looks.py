@@ -58,7 +58,8 @@ def play(
     Args:
         study: Folder of a study; or bittle, to test and show the policy that comes with
             kaccess on freshly sampled poses.
-        run: Name of the study's learner, such as ka/seed-0.
+        run: Name of the study's learner, such as ka/seed-0; or routes, the fastest
+            moves of the study, nothing learned.
         transition: Instead of a policy, the move from one of the study's poses to
             another, as access makes it: two numbers.
         task: What the policy has learned.
