@@ -93,6 +93,15 @@ def test_backflips_cannot_be_guided(study):
         pipeline.train(study, config, SAC, device="cpu")
 
 
+def test_routes_can_be_watched(study, tmp_path):
+    """Without any training: what the graph does from a test pose."""
+    from kaccess.motions import policy_at_work
+
+    clip = policy_at_work(study, "routes", seconds=0.4)
+    assert len(clip.qpos) > 1
+    assert not np.array_equal(clip.qpos[0], clip.qpos[-1])
+
+
 def test_every_learner_leaves_curves_and_a_policy(trained):
     out = trained / "train" / "fall-recovery"
     for name in NAMES:

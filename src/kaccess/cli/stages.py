@@ -76,9 +76,9 @@ def _learn_a_little(study: Path, n_threads: int) -> None:
     train(study, SHORT_TRAINING, SHORT_SAC, device="cpu", n_threads=n_threads)
     evaluate(study, poses=100, n_threads=n_threads)
     print(
-        f"\nAfter {SHORT_TRAINING.episodes} episodes. guided-rnd followed routes of the "
-        f"graph for its first {SHORT_SAC.warmup_steps} steps, where rnd acted at random. "
-        "For real, in a study of more poses: kaccess train STUDY --seeds 5"
+        f"\nAfter {SHORT_TRAINING.episodes} episodes, of which the first "
+        f"{SHORT_SAC.warmup_steps} steps were random (rnd) or by routes of the graph "
+        "(guided-rnd). For real, in a study of more poses: kaccess train STUDY"
     )
 
 
