@@ -109,6 +109,15 @@ def test_curves_are_means_with_bands_of_one_sd(ax):
     assert (band[:, 1].min(), band[:, 1].max()) == (1.0, 3.0)
 
 
+def test_guided_learners_have_the_colour_of_their_starts_and_dashes(ax):
+    curve = np.array([50, 100]), np.array([[0.1, 0.2]])
+    draw_curves(ax, dict.fromkeys(("km", "rnd", "guided-rnd"), curve))
+    km, rnd, guided = ax.lines
+    assert guided.get_color() == rnd.get_color() != km.get_color()
+    assert rnd.get_linestyle() == "-" != guided.get_linestyle()
+    assert len(ax.collections) == 3  # bands
+
+
 def test_bands_of_shares_end_at_0_and_1(ax):
     values = np.array([[0.0, 1.0], [1.0, 1.0]])
     draw_curves(ax, {"ka": (np.array([50, 100]), values)}, share=True)
