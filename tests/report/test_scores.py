@@ -26,11 +26,6 @@ def test_the_best_run_succeeds_most_and_then_earns_most():
 
 
 def test_routes_are_scored_but_no_run():
-    routes = {**POLICIES[0], "name": "routes"}
-    routes["summary"] = {
-        **routes["summary"],
-        "success": {"value": 1.0, "low": 0.9, "high": 1.0},
-        "reward": 1000.0,
-    }
+    routes = policy("routes", 10)
     assert best_run([*POLICIES, routes]) == "ka/seed-1"
     assert "routes" in [score.starts for score in score_starts([*POLICIES, routes])]
