@@ -5,6 +5,7 @@
 #   experiments/paper/run.sh study       # 1000 poses, 999,000 pairs, all clusterings: 2 minutes on an H200
 #   experiments/paper/run.sh recovery    # six distributions and one guided, 5 seeds, 1600 episodes: 13 minutes
 #   experiments/paper/run.sh guided      # guided or not, 10 seeds, 250 episodes: 4 minutes
+#   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # the six distributions for backflips
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
@@ -38,6 +39,16 @@ guided() {  # in a copy, since a study trains each learner once
   $PYTHON experiments/compare_starts.py "$STUDY-guided/train/fall-recovery" --picture results/paper/guided.png
 }
 
+harder() {
+  for conditions in delay=0.04 slope=10 torque=0.6 friction=0.3 friction=1.2 mass=2; do
+    $KACCESS train "$STUDY" --conditions $conditions --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
+    $PYTHON experiments/compare_starts.py "$STUDY/train/fall-recovery@$conditions"
+  done
+  STUDY="$STUDY-real" ROBOT=bittle-real study
+  $KACCESS train "$STUDY-real" --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
+  $PYTHON experiments/compare_starts.py "$STUDY-real/train/fall-recovery"
+}
+
 backflip() {
   $KACCESS train "$STUDY" --task backflip --starts $STARTS --seeds "$SEEDS" --episodes "$EPISODES" --test-every 50 $COMMON
 }
@@ -53,7 +64,8 @@ case "${1:-}" in
   study) study ;;
   recovery) recovery ;;
   guided) guided ;;
+  harder) harder ;;
   backflip) backflip ;;
   tests) tests ;;
-  *) sed -n '2,10s/^# \?//p' "$0"; exit 2 ;;
+  *) sed -n '2,11s/^# \?//p' "$0"; exit 2 ;;
 esac
