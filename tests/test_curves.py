@@ -90,6 +90,8 @@ def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
     assert "38 (25 to 50)" in lines[1]
     assert lines[2].startswith("rnd")
     assert "1.00 (1.00 to 1.00)" in lines[2]
+    assert lines[5].startswith("ka      0.500 (0.000 to 1.000)")  # areas 1 and 0
+    assert lines[6].startswith("rnd     0.450 (0.450 to 0.450)")
 
 
 def test_what_is_missing_is_told(tmp_path):

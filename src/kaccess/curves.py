@@ -149,7 +149,7 @@ def format_comparison(
     levels: Sequence[float] = LEVELS,
     figure: str = "success_loose",
 ) -> str:
-    """Return a table: episodes to each level, against one kind of starts."""
+    """Return tables against one kind of starts: episodes to each level, and areas."""
     if against not in curves:
         raise InputError(
             f"There are no curves of {against!r} to compare with, only of "
@@ -171,7 +171,31 @@ def format_comparison(
                 f"{_text(found.ratio, '.2f'):<24}  {_text(found.better, '.2f')}"
             )
         blocks.append("\n".join(lines))
+    blocks.append(_format_areas(curves, order, width, against, figure))
     return "\n\n".join(blocks)
+
+
+def _format_areas(
+    curves: Mapping[str, Curves],
+    order: Sequence[str],
+    width: int,
+    against: str,
+    figure: str,
+) -> str:
+    """Return a table of the areas under the curves."""
+    rng = np.random.default_rng(0)
+    theirs = curves[against].area(figure)
+    lines = [
+        f"{'starts':<{width}}  mean over all tests (95 %)  more than {against} (95 %)"
+    ]
+    for kind in order:
+        mine = curves[kind].area(figure)
+        mean = bootstrap(mine, lambda scores: float(scores.mean()), rng=rng)
+        better = probability_of_improvement(mine, theirs, rng=rng)
+        lines.append(
+            f"{kind:<{width}}  {_text(mean, '.3f'):<26}  {_text(better, '.2f')}"
+        )
+    return "\n".join(lines)
 
 
 def _text(interval: Interval, form: str) -> str:
