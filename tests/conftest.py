@@ -1,5 +1,6 @@
 """Robots, poses and studies that many tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,9 @@ import pytest
 from kaccess.report.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
+# Networks of tests are small: threads of torch would only wait for one another, in the
+# scripts that tests start too. Set before anything loads OpenMP.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from kaccess import AccessConfig, load_robot, make_engine, pipeline, sample_poses
 from kaccess.config import SampleConfig
