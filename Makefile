@@ -6,15 +6,17 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip
 CYTOSCAPE := 3.34.4
 VENDOR := src/kaccess/report/page/vendor
 
-.PHONY: run test lint wheel-test figures vendor clean
+.PHONY: run test lint pytest wheel-test figures vendor clean
 
 # Where nothing can be rendered, `play` says so and the flow goes on.
 run: .venv/installed  ## A policy at work, then the whole flow, small: minutes on two cores
 	-$(BIN)/kaccess play bittle --video runs/play.mp4
 	$(BIN)/kaccess run bittle runs/quick --preset quick
 
-test: lint  ## Lint, then run the tests
-	$(BIN)/pytest
+test: lint pytest  ## Lint and run the tests, at once with -j
+
+pytest: .venv/installed
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadgroup
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

@@ -17,6 +17,17 @@ from kaccess.config import SampleConfig
 from kaccess.robots import ROBOTS
 
 TINY = Path(__file__).parent / "tiny.xml"
+DEAR = ("tests/report/", "warp")  # the page of a study, the code that Warp makes
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep tests that share what is dear in one of the processes of `pytest -n`."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        shared = next((name for name in DEAR if name in item.nodeid), None)
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(shared))
 
 
 @pytest.fixture(scope="session")
