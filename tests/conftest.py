@@ -1,5 +1,6 @@
 """Robots, poses and studies that many tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,12 +8,26 @@ import pytest
 from kaccess.report.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
+# Networks of tests are small: threads of torch would only wait for one another, in the
+# scripts that tests start too. Set before anything loads OpenMP.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from kaccess import AccessConfig, load_robot, make_engine, pipeline, sample_poses
 from kaccess.config import SampleConfig
 from kaccess.robots import ROBOTS
 
 TINY = Path(__file__).parent / "tiny.xml"
+DEAR = ("tests/report/", "warp")  # the page of a study, the code that Warp makes
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep tests that share what is dear in one of the processes of `pytest -n`."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        shared = next((name for name in DEAR if name in item.nodeid), None)
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(shared))
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,12 @@ from kaccess.train import load_checkpoint, train
 from .point_mass import PointMasses
 
 CONFIG = SacConfig(
-    hidden=(16, 16), batch_size=16, warmup_steps=12, learning_rate=1e-3, capacity=40
+    hidden=(16, 16),
+    batch_size=16,
+    warmup_steps=12,
+    learning_rate=1e-3,
+    capacity=40,
+    initial_alpha=1.0,  # masses roam far, and some episodes end at the edge
 )
 NAMES = ["ka/seed-0", "ka/seed-1", "rnd/seed-0"]
 
