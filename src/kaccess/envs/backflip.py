@@ -1,11 +1,12 @@
 """Backflips, one after the other. The paper gives no recipe for them; this is ours.
 
-Turning backwards (the nose goes up: about -y) pays at any time; turning forwards costs
-as much, so that rocking earns nothing. A robot that falls over sideways loses what it
-has earned so since it last stood: else half a turn backwards and a roll to the feet
-would pay as well as a flip. Turning in the air pays by the square of the angle since
-the robot last stood: one large hop more than many small ones. Each turn landed pays
-once more.
+Turning backwards (the nose goes up: about -y) pays where it goes further than it has
+since the robot last stood, beyond a quarter of a turn: rocking earns nothing. Turning
+in the air pays by the square of the angle, likewise: one large hop more than many small
+ones. A robot that falls over sideways loses what turning has paid since it last stood:
+else half a turn backwards and a roll to the feet would pay as well as a flip. Each turn
+landed pays once more. Lying costs nothing: where it does, a search that climbs this
+reward finds no flip, and else it does.
 Little is paid for standing upright: the standing pose is the good start from which the
 most can be earned, as the paper's second principle asks for.
 
@@ -42,13 +43,9 @@ __all__ = ["Backflip", "Landing", "Reward"]
 class Reward(NamedTuple):
     """Weights [-], paces and kernels of the reward terms; kernels as in Table I."""
 
-    turn: float = 1.0
+    turn: float = 8.0  # for each full turn
     flight: float = 20.0  # for a full turn in the air; a quarter of it for half a turn
-    full_pace: float = (
-        20.0  # [rad/s], a turn in 0.3 s: what a hop of 0.1 m has time for
-    )
     landed: float = 20.0  # for each turn
-    body_on_ground: float = -0.2
     height: float = 0.02
     height_kernel: float = -2000.0  # [1/m^2]
     orientation: float = 0.02
@@ -74,6 +71,8 @@ _MAX_ROLL = math.radians(60)  # [rad], of starts: the paper, section III-E
 _SIDEWAYS = math.sin(_MAX_ROLL)  # of gravity along y, beyond which it has fallen over
 _DOWN = np.array([0.0, 0.0, -1.0])
 _FULL_TURN = 2 * math.pi  # [rad]
+_UNPAID = _FULL_TURN / 4  # [rad], of a turn: from here there is no rocking back
+_OVER = 7.2  # [rad], up to which a turn pays: flips that land go beyond a full one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +92,6 @@ class Backflip(Task):
         "flight",
         "landed",
         "lost",
-        "contact",
         "height",
         "orientation",
         "straight",
@@ -106,7 +104,8 @@ class Backflip(Task):
         "steps_on_feet",
         "turns",  # landed
         "flips",  # landed, turned partly in the air
-        "earned",  # by turning, since it last stood
+        "furthest",  # [rad], that the angle has been since it last stood
+        "furthest_air",  # [rad], likewise in the air
     )
 
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
@@ -138,10 +137,9 @@ def _judge(
         airborne = now.distance[i] > landing.airborne
         # On its side a robot spins about its y axis without turning over.
         backward = -now.turn[i, 1] * (1.0 - square(now.gravity[i, 1]))
-        pace = min(max(backward / (w.full_pace * now.time_step), -1.0), 1.0)
-        before = max(memory[i, 1], 0.0)
+        turned, flown = _progress(memory[i])
         _turn(memory[i], backward, airborne)
-        risen = (square(max(memory[i, 1], 0.0)) - square(before)) / square(_FULL_TURN)
+        now_turned, now_flown = _progress(memory[i])
         landed, flips = _land(now, i, memory[i], landing, hold)
 
         height_error = now.height[i] - now.standing_height
@@ -150,16 +148,15 @@ def _judge(
             now.angular_velocity[i, 2]
         )
         action = square_distance(now.target[i], now.joints[i])
-        terms[i, 0] = w.turn * pace
-        terms[i, 1] = w.flight * risen
+        terms[i, 0] = w.turn * (now_turned - turned)
+        terms[i, 1] = w.flight * (now_flown - flown)
         terms[i, 2] = w.landed * landed
-        terms[i, 3] = _lose(now, i, memory[i], terms[i, 0])
-        terms[i, 4] = w.body_on_ground if now.body_touches[i] else 0.0
-        terms[i, 5] = w.height * rbf(square(height_error), w.height_kernel)
-        terms[i, 6] = w.orientation * rbf(tilt, w.orientation_kernel)
-        terms[i, 7] = w.straight * rbf(sideways, w.straight_kernel)
-        terms[i, 8] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
-        terms[i, 9] = w.action_difference * rbf(action, w.action_difference_kernel)
+        terms[i, 3] = w.turn * _lose(now, i, memory[i])
+        terms[i, 4] = w.height * rbf(square(height_error), w.height_kernel)
+        terms[i, 5] = w.orientation * rbf(tilt, w.orientation_kernel)
+        terms[i, 6] = w.straight * rbf(sideways, w.straight_kernel)
+        terms[i, 7] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
+        terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)
         memory[i, 3] += landed
         memory[i, 4] += flips
 
@@ -170,6 +167,21 @@ def _turn(memory: Array, backward: float, airborne: bool) -> None:
     memory[0] += backward
     if airborne:
         memory[1] += backward
+    memory[5] = max(memory[5], memory[0])
+    memory[6] = max(memory[6], memory[1])
+
+
+@compiled
+def _progress(memory: Array) -> tuple[float, float]:
+    """Return what is paid of a turn so far, and of one in the air, squared [-]."""
+    turned = max(min(memory[5], _OVER) - _UNPAID, 0.0) / _FULL_TURN
+    return turned, square(min(memory[6] / _FULL_TURN, 1.0))
+
+
+@compiled
+def _forget(memory: Array) -> None:
+    """Begin to count anew."""
+    memory[0], memory[1], memory[5], memory[6] = 0.0, 0.0, 0.0, 0.0
 
 
 @compiled
@@ -189,16 +201,15 @@ def _land(
     # Upright now, and leaning by less than 90 degrees at the start: round is exact.
     turns = max(np.round(memory[0] / _FULL_TURN), 0.0)
     flips = turns if memory[1] >= landing.air_angle else 0.0
-    memory[0], memory[1], memory[5] = 0.0, 0.0, 0.0
+    _forget(memory)
     return turns, flips
 
 
 @compiled
-def _lose(now: Readings, i: int, memory: Array, earned: float) -> float:
-    """Add up what turning has earned; return what falling over sideways takes back."""
-    memory[5] += earned
+def _lose(now: Readings, i: int, memory: Array) -> float:
+    """Return what falling over sideways takes back of a turn."""
     if abs(now.gravity[i, 1]) <= _SIDEWAYS:
         return 0.0
-    lost = min(-float(memory[5]), 0.0)
-    memory[0], memory[1], memory[5] = 0.0, 0.0, 0.0
+    lost = -_progress(memory)[0]
+    _forget(memory)
     return lost
