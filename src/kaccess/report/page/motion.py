@@ -21,7 +21,7 @@ __all__ = ["Motion", "choose_robot", "find_motion", "snapshots"]
 
 logger = logging.getLogger(__name__)
 
-_N_TRIES = 24  # test poses from which the one to show is chosen
+_N_TRIES = 100  # test poses from which the one to show is chosen
 _TIME = 3.0  # [s], as in the test
 _AFTER = 0.4  # [s] to go on showing after success
 
