@@ -87,6 +87,11 @@ def test_guided_learners_differ_and_leave_others_alone(study, trained):
         assert float(mine) == returns[name]
 
 
+def test_default_starts_are_those_that_learn_fastest():
+    assert TrainConfig().starts == ("guided-rnd",)
+    assert TrainConfig(task="backflip").starts == ("rnd",)
+
+
 def test_backflips_cannot_be_guided(study):
     config = replace(CONFIG, starts=("guided-rnd",), task="backflip")
     with pytest.raises(InputError, match="leads to standing"):
@@ -353,7 +358,8 @@ def test_missing_starts_name_the_command_that_makes_them(study, tmp_path, capsys
 def test_starts_of_another_model_are_refused(study, capsys):
     starts = InitialStates.load(study / "starts" / "ka.npz")
     replace(starts, model="0" * 64).save(study / "starts" / "ka.npz")
-    assert "belongs to another robot" in refusal(capsys, "train", study)
+    err = refusal(capsys, "train", study, "--starts", "guided-ka")
+    assert "belongs to another robot" in err
 
 
 def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
