@@ -43,10 +43,7 @@ def main(config: Config) -> None:
     legs = np.flatnonzero(np.arange(len(partner)) < partner)  # one of each pair
     env = RobotVectorEnv(n, "backflip", robot=robot)
     rng = np.random.default_rng(config.seed)
-    low, high = robot.joint_range[legs].T
-    standing = (2 * robot.joints(robot.standing[None])[0, legs] - low - high) / (
-        high - low
-    )
+    standing = robot.actions(robot.joints(robot.standing[None]))[0, legs]
     mean = np.concatenate([np.tile(standing, N_POSTURES), np.zeros(N_POSTURES)])
     spread = np.full(len(mean), 0.6)
     for number in range(config.rounds):

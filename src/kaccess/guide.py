@@ -25,7 +25,7 @@ __all__ = ["Guide", "GuidedWarmUp", "following"]
 
 _PATIENCE = 0.1  # [s], that a move may take longer than it was measured to take
 _STANDING_TIME = 0.5  # [s], between two looks at a robot that stands
-_NOISE = 0.35  # of warm-up actions around the guide's: as wide as the range is 1 [-]
+_NOISE = 0.35  # of warm-up actions around the guide's, in halves of a joint's range [-]
 
 
 class Guide:
@@ -62,8 +62,7 @@ class Guide:
         joints = np.concatenate([poses.joints, robot.joints(stand)])  # standing is last
         gravity = np.concatenate([poses.gravity, gravity_in_body(stand[:, 3:7])])
         self._tree = KDTree(self._place(gravity, joints))
-        low, high = robot.joint_range.T
-        self._actions = np.clip((2 * joints - low - high) / (high - low), -1.0, 1.0)
+        self._actions = np.clip(robot.actions(joints), -1.0, 1.0)
         self._next, seconds = _next_moves(times, to_standing)
         self._steps = np.ceil((seconds + _PATIENCE) * task.control_rate).astype(int)
         self._goal = np.zeros(n, np.int64)

@@ -262,12 +262,7 @@ def train(
     from kaccess.envs.robot_env import RobotVectorEnv
     from kaccess.envs.task import make_task
     from kaccess.learners import learners, population_name, require_new, warm_up
-    from kaccess.learning import (
-        curve_test,
-        policy_metadata,
-        runs_folder,
-        test_poses,
-    )
+    from kaccess.learning import curve_test, policy_metadata, runs_folder, test_poses
     from kaccess.train import train as train_population
 
     study = Study(path)

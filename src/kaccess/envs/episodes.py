@@ -89,8 +89,7 @@ class Episodes:
         self.robots.reset(qpos, rows)
         self._steps[rows] = 0
         self._memory[rows] = 0.0
-        low, high = self._robot.joint_range.T
-        held = (2 * self._robot.joints(qpos) - low - high) / (high - low)
+        held = self._robot.actions(self._robot.joints(qpos))
         self._queue[rows] = held[:, None]
 
     def step(self, actions: Array) -> tuple[Array, BoolArray]:

@@ -93,6 +93,11 @@ class Robot:
         """Return the actuated joint positions, (n, nu), of states (n, nq)."""
         return qpos[:, self.joint_adr]
 
+    def actions(self, joints: Array) -> Array:
+        """Return the actions, -1 to 1 over each range, that command joint positions."""
+        low, high = self.joint_range.T
+        return np.asarray((2 * joints - low - high) / (high - low))
+
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """Names of what can touch the ground: a geom's, or else its body's."""
