@@ -40,8 +40,7 @@ def main(config: Config) -> None:
     study, task = Study(config.study), make_task(config.task)
     robot = load_poses(study).robot
     policy = find_policies(study.path, task, robot, Conditions())[config.run]
-    qpos = test_poses(study, robot, "final", config.n_poses).qpos
-    qpos = qpos[task.qualifies(qpos)]
+    qpos = test_poses(study, task, "final", config.n_poses).qpos
     scores = summarize(PoseTest(task, robot, qpos).score(policy.act))
     out = Path(kaccess.shipped.__file__).parent / robot.name
     out.mkdir(exist_ok=True)

@@ -17,7 +17,7 @@ from kaccess import (
 from kaccess.cli import main
 from kaccess.cluster import assess
 from kaccess.config import SampleConfig
-from kaccess.stored import load_poses
+from kaccess.stored import load_poses, write_plain_starts
 
 from .conftest import TINY
 
@@ -84,7 +84,7 @@ def test_bittle_gets_the_nine_poses_and_the_lying_one(tmp_path, bittle):
     path = tmp_path / "study"
     pipeline.sample("bittle", path, SampleConfig(n=4))
     study = Study(path)
-    pipeline.write_starts(study, load_poses(study))
+    write_plain_starts(study, load_poses(study))
     nine = InitialStates.load(path / "starts" / "9-pose.npz")
     assert len(nine) == 9 and nine.names[0] == "back"
     one = InitialStates.load(path / "starts" / "1-pose.npz")

@@ -109,7 +109,33 @@ def test_gets_up_whoever_has_a_route(poses, engine):
     assert scores.success[at_once].all()
 
 
-def test_refuses_a_task_that_is_not_to_stand(four):
+def test_from_standing_it_does_the_skill_and_then_looks_again(four):
     poses, times, to_standing = four
-    with pytest.raises(InputError, match="leads to standing"):
+    robot, task = poses.robot, make_task("backflip")
+    skill = np.random.default_rng(0).uniform(-1, 1, (3, robot.model.nu))
+    guide = Guide(poses, times, to_standing, 1, task=task, skill=skill)
+    stand = robot.joints(robot.standing[None])
+    upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
+    begins, goes_on = np.array([True]), np.array([False])
+    lying = seen(poses, [0])
+    done = [guide.act(upright, begins)]
+    done += [guide.act(lying, goes_on) for _ in range(2)]
+    np.testing.assert_array_equal(np.concatenate(done), skill)
+    action = guide.act(lying, goes_on)  # it has fallen: up again
+    np.testing.assert_allclose(action, action_to(robot, poses.joints[[1]]))
+    np.testing.assert_array_equal(guide.act(upright, begins), skill[:1])
+
+
+def test_a_skill_bears_less_noise_than_a_move(four):
+    poses, times, to_standing = four
+    skill = np.zeros((3, poses.robot.model.nu))
+    standing = Guide(poses, times, to_standing, 1, task=TASK)
+    task = make_task("backflip")
+    flipping = Guide(poses, times, to_standing, 1, task=task, skill=skill)
+    assert flipping.noise < standing.noise
+
+
+def test_more_than_to_stand_needs_a_skill(four):
+    poses, times, to_standing = four
+    with pytest.raises(InputError, match="Give the guide a `skill`"):
         Guide(poses, times, to_standing, 1, task=make_task("backflip"))

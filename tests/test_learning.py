@@ -89,13 +89,38 @@ def test_guided_learners_differ_and_leave_others_alone(study, trained):
 
 def test_default_starts_are_those_that_learn_fastest():
     assert TrainConfig().starts == ("guided-rnd",)
-    assert TrainConfig(task="backflip").starts == ("rnd",)
+    assert TrainConfig(task="backflip").starts == ("guided-rnd",)
 
 
-def test_backflips_cannot_be_guided(study):
+def test_guided_backflips_need_a_skill_and_are_tested_beside_it(study, tiny):
     config = replace(CONFIG, starts=("guided-rnd",), task="backflip")
-    with pytest.raises(InputError, match="leads to standing"):
+    with pytest.raises(InputError, match="Run `kaccess search"):
         pipeline.train(study, config, SAC, device="cpu")
+    pipeline.train(study, replace(config, starts=("rnd",)), SAC, device="cpu")
+    found = pipeline.evaluate(study, task="backflip", n_poses=4)
+    assert "routes" not in [each.name for each in found]
+    skill = {"actions": np.zeros((3, tiny.model.nu)), "success": 0.5, "reward": 1.0}
+    Study(study).write_json("skills/backflip.json", skill)
+    pipeline.train(study, config, SAC, device="cpu")
+    found = pipeline.evaluate(study, task="backflip", n_poses=4)
+    names = ["guided-rnd/seed-0", "guided-rnd/seed-1", "rnd/seed-0", "rnd/seed-1"]
+    assert [each.name for each in found] == [*names, "routes"]
+
+
+def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
+    task, path = Backflip(), Study(study)
+    every = learning.test_poses(path, FallRecovery(), "final", 40).qpos
+    some = every[task.qualifies(every)]
+    assert 0 < len(some) < len(every)
+    fit = learning.test_poses(path, task, "final", len(some) + 1).qpos  # draws more
+    assert task.qualifies(fit).all() and len(fit) == len(some) + 1
+    np.testing.assert_array_equal(fit[:-1], some)
+
+
+def test_refuses_to_look_for_test_poses_forever(study, monkeypatch):
+    monkeypatch.setattr(Backflip, "qualifies", lambda self, qpos: qpos[:, 0] > 1e9)
+    with pytest.raises(InputError, match="Of 32 poses, only 0 are such"):
+        learning.test_poses(Study(study), Backflip(), "final", 2)
 
 
 def test_routes_can_be_watched(study, tmp_path):
@@ -210,7 +235,7 @@ def test_training_under_conditions_goes_on_where_it_stopped(trained_hard, study)
 def test_curves_are_tested_under_the_conditions_of_the_training(trained_hard, tiny):
     """Its last point is what testing the policies under them gives."""
     study = Study(trained_hard)
-    poses = learning.test_poses(study, tiny, "curve", CONFIG.test_poses)
+    poses = learning.test_poses(study, FallRecovery(), "curve", CONFIG.test_poses)
     for text, same in ((HARD, True), ("torque=0.2,delay=0.04", False)):
         tester = PoseTest(
             FallRecovery(), tiny, poses.qpos, conditions=Conditions.parse(text)
@@ -301,19 +326,19 @@ def test_a_policy_in_the_folder_of_other_conditions_is_refused(trained_hard, tmp
         pipeline.evaluate(study, trained_under="mass=2")
 
 
-def test_poses_to_test_on_are_apart_and_stay_the_same(study, tiny):
+def test_poses_to_test_on_are_apart_and_stay_the_same(study):
     known = Study(study).pose_array("qpos")
-    final = learning.test_poses(Study(study), tiny, "final", 8).qpos
-    curve = learning.test_poses(Study(study), tiny, "curve", 8).qpos
+    final = learning.test_poses(Study(study), FallRecovery(), "final", 8).qpos
+    curve = learning.test_poses(Study(study), FallRecovery(), "curve", 8).qpos
     for one, other in ((known, final), (known, curve), (final, curve)):
         assert np.abs(one[:, None] - other[None]).max(axis=2).min() > 1e-6
     shutil.rmtree(study / "tests")
-    first = learning.test_poses(Study(study), tiny, "final", 1).qpos
+    first = learning.test_poses(Study(study), FallRecovery(), "final", 1).qpos
     np.testing.assert_array_equal(first, final[:1])
-    more = learning.test_poses(Study(study), tiny, "final", 12).qpos
+    more = learning.test_poses(Study(study), FallRecovery(), "final", 12).qpos
     np.testing.assert_array_equal(more[:8], final)
     np.testing.assert_array_equal(
-        learning.test_poses(Study(study), tiny, "final", 8).qpos, final
+        learning.test_poses(Study(study), FallRecovery(), "final", 8).qpos, final
     )
 
 

@@ -36,7 +36,7 @@ def main(config: Config) -> None:
     study, task = Study(config.study), make_task("fall-recovery")
     robot = load_poses(study).robot
     policies = find_policies(study.path, task, robot, Conditions())
-    qpos = test_poses(study, robot, "final", config.n_poses).qpos
+    qpos = test_poses(study, task, "final", config.n_poses).qpos
     tester = PoseTest(task, robot, qpos)
     acts = {ROUTES: following(Guide.of(study, len(qpos), task=task))}
     acts |= {name: each.act for name, each in policies.items()}

@@ -3,7 +3,8 @@
 The fastest routes over the accessibility graph say which pose to command next from each
 pose. A robot that may be anywhere is taken for the pose it is most like; once the time
 of a move is over, it is looked at again. All that a guide needs to know of a robot is
-what a policy sees as well.
+what a policy sees as well. Robots that stand keep standing or, where a task asks for
+more, do what a search has found to do it: a skill.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.poses import Poses
 from kaccess.rotations import gravity_in_body
+from kaccess.skill import find_skill
 from kaccess.stored import finished_times, load_poses
 from kaccess.study import Study
 from kaccess.types import Array, BoolArray, IntArray
@@ -25,11 +27,13 @@ __all__ = ["Guide", "GuidedWarmUp", "following"]
 
 _PATIENCE = 0.1  # [s], that a move may take longer than it was measured to take
 _STANDING_TIME = 0.5  # [s], between two looks at a robot that stands
-_NOISE = 0.35  # of warm-up actions around the guide's, in halves of a joint's range [-]
+# Of warm-up actions around the guide's, in halves of a joint's range [-].
+_NOISE = 0.35
+_SKILL_NOISE = 0.1  # postures that follow upon one another in flight bear less
 
 
 class Guide:
-    """Gets n robots to stand, each from wherever it is.
+    """Gets n robots to stand, each from wherever it is, and on from there.
 
     Args:
         poses: Poses of a study.
@@ -38,6 +42,10 @@ class Guide:
         n: Number of robots.
         task: What they are at, in whose way they see.
         config: When a pose counts as reached: the measure of what is like what.
+        skill: (s, nu) actions from standing; needed where the task is not to stand.
+
+    Attributes:
+        noise: How much its actions bear, in halves of a joint's range [-].
     """
 
     def __init__(
@@ -49,11 +57,12 @@ class Guide:
         *,
         task: Task,
         config: AccessConfig | None = None,
+        skill: Array | None = None,
     ) -> None:
-        if not task.to_stand:
+        if skill is None and not task.to_stand:
             raise InputError(
-                f"A guide leads to standing, which is not what {task.name!r} is about. "
-                "Train it from starts that are not guided."
+                f"Routes lead to standing, and {task.name!r} asks for more. Give the "
+                "guide a `skill`."
             )
         robot, config = poses.robot, config or AccessConfig()
         self._task, self._n_joints = task, robot.model.nu
@@ -65,18 +74,28 @@ class Guide:
         self._actions = np.clip(robot.actions(joints), -1.0, 1.0)
         self._next, seconds = _next_moves(times, to_standing)
         self._steps = np.ceil((seconds + _PATIENCE) * task.control_rate).astype(int)
-        self._goal = np.zeros(n, np.int64)
+        self.noise = _NOISE if skill is None else _SKILL_NOISE
+        keep_standing = np.repeat(self._actions[-1:], self._steps[-1], axis=0)
+        self._skill = keep_standing if skill is None else skill
+        self._steps[-1] = len(self._skill)
+        self._at = np.zeros(n, np.int64)
         self._steps_left = np.zeros(n, np.int64)
 
     def __len__(self) -> int:
-        return len(self._goal)
+        return len(self._at)
 
     @classmethod
     def of(cls, study: Study, n: int, *, task: Task) -> "Guide":
-        """Return a guide for n robots by the moves of a study."""
-        config = from_settings(AccessConfig, study.settings.get("access", {}))
-        times, standing = finished_times(study), study.to_standing
-        return cls(load_poses(study), times, standing, n, task=task, config=config)
+        """Return a guide for n robots by the moves of a study, and its skill."""
+        return cls(
+            load_poses(study),
+            finished_times(study),
+            study.to_standing,
+            n,
+            task=task,
+            config=from_settings(AccessConfig, study.settings.get("access", {})),
+            skill=None if task.to_stand else find_skill(study, task).actions,
+        )
 
     def act(self, obs: Array, began: BoolArray) -> Array:
         """Return the next actions, (n, nu) in [-1, 1].
@@ -89,18 +108,20 @@ class Guide:
         due = np.flatnonzero(self._steps_left <= 0)
         if len(due):
             gravity, joints = self._task.posture(obs[due], self._n_joints)
-            _, at = self._tree.query(self._place(gravity, joints))
-            self._goal[due] = self._next[at]
-            self._steps_left[due] = self._steps[at]
-        return np.asarray(self._actions[self._goal])
+            _, self._at[due] = self._tree.query(self._place(gravity, joints))
+            self._steps_left[due] = self._steps[self._at[due]]
+        actions = np.asarray(self._actions[self._next[self._at]])
+        stands = self._at == len(self._next) - 1
+        actions[stands] = self._skill[len(self._skill) - self._steps_left[stands]]
+        return actions
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return all that the next actions depend on."""
-        return {"goal": self._goal.copy(), "steps_left": self._steps_left.copy()}
+        return {"at": self._at.copy(), "steps_left": self._steps_left.copy()}
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from what `get_state` returned."""
-        self._goal, self._steps_left = state["goal"].copy(), state["steps_left"].copy()
+        self._at, self._steps_left = state["at"].copy(), state["steps_left"].copy()
 
     def _place(self, gravity: Array, joints: Array) -> Array:
         """Return points that are as far apart as postures are unlike."""
@@ -126,7 +147,7 @@ class GuidedWarmUp:
         """Return actions of all robots, (n, nu), given random ones in [-1, 1]."""
         actions, rows = random.copy(), self._rows
         guided = self._guide.act(obs[rows], began[rows])
-        actions[rows] = np.clip(guided + _NOISE * random[rows], -1.0, 1.0)
+        actions[rows] = np.clip(guided + self._guide.noise * random[rows], -1.0, 1.0)
         return actions
 
     def get_state(self) -> dict[str, np.ndarray]:

@@ -20,10 +20,13 @@ from kaccess.envs.conditions import NOMINAL, Conditions
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.evaluate import Act, Group, PoseTest, Summary, by_group, summarize
+from kaccess.guide import Guide, following
 from kaccess.policy import Policy
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
+from kaccess.skill import has_skill
 from kaccess.starts import InitialStates
+from kaccess.stored import load_poses
 from kaccess.study import Study
 from kaccess.types import Array, IntArray, Progress
 
@@ -37,6 +40,7 @@ __all__ = [
     "curve_test",
     "evaluate_policies",
     "evaluation_name",
+    "find_acts",
     "find_policies",
     "kind_of",
     "load_policy",
@@ -47,7 +51,7 @@ __all__ = [
 ]
 
 _STREAM = {"curve": 1, "final": 2}  # of the study's seed; training has 0
-
+_DRAWN_PER_TEST = (1, 2, 4, 8, 16)  # poses to draw, until enough are fit for the task
 
 ROUTES = "routes"  # in place of a learner: a guide that has learned nothing
 
@@ -79,7 +83,7 @@ def kind_of(name: str) -> str:
 
 def test_poses(
     study: Study,
-    robot: Robot,
+    task: Task,
     kind: Literal["curve", "final"],
     n: int,
     *,
@@ -88,22 +92,35 @@ def test_poses(
     """Return poses to test on; no other kind has any of them, nor has training.
 
     They are drawn as the study's own but from another random stream, and stored in
-    `tests/<kind>.npz`. Fewer of them are the first of more.
+    `tests/<kind>.npz`. Those that the task does not start from are left out. Fewer of
+    them are the first of more.
     """
+    robot = load_poses(study).robot
     path = study.path / "tests" / f"{kind}.npz"
     stored = InitialStates.load(path) if path.exists() else None
-    if stored is None or len(stored) < n:
-        n_drawn = max(n, 2)  # fewer cannot be drawn
-        settings = study.settings["sample"] | {"n": n_drawn, "mirror": False}
-        config = from_settings(SampleConfig, settings)
-        engine = _cpu_engine(study, robot, n_threads)
-        drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
-        names = tuple(f"{kind} pose {index}" for index in range(n_drawn))
-        model = robot.fingerprint
-        stored = InitialStates.uniform(drawn.qpos, names=names, model=model)
-        stored.save(path)
-    qpos = stored.qpos[:n]
-    return Poses(robot, qpos, robot.contacts(qpos)[0])
+    for times_as_many in _DRAWN_PER_TEST:
+        n_drawn = max(times_as_many * n, 2)  # fewer cannot be drawn
+        if stored is None or len(stored) < n_drawn:
+            stored = _draw_tests(study, robot, kind, n_drawn, n_threads=n_threads)
+            stored.save(path)
+        qpos = stored.qpos[task.qualifies(stored.qpos)][:n]
+        if len(qpos) == n:
+            return Poses(robot, qpos, robot.contacts(qpos)[0])
+    raise InputError(
+        f"Of {n_drawn} poses, only {len(qpos)} are such that {task.name!r} starts from "
+        f"them, and {n} are needed. Test on fewer, or let `qualifies` take more."
+    )
+
+
+def _draw_tests(
+    study: Study, robot: Robot, kind: str, n: int, *, n_threads: int
+) -> InitialStates:
+    settings = study.settings["sample"] | {"n": n, "mirror": False}
+    config = from_settings(SampleConfig, settings)
+    engine = _cpu_engine(study, robot, n_threads)
+    drawn, _ = draw_poses(robot, config, engine=engine, stream=_STREAM[kind])
+    names = tuple(f"{kind} pose {index}" for index in range(n))
+    return InitialStates.uniform(drawn.qpos, names=names, model=robot.fingerprint)
 
 
 def _cpu_engine(study: Study, robot: Robot, n_threads: int) -> Engine:
@@ -253,6 +270,31 @@ def acting(policy: Policy, under: Conditions) -> Act:
         return policy.act(obs[:, : policy.obs_dim])
 
     return act
+
+
+def find_acts(
+    study: Study,
+    task: Task,
+    trained_under: Conditions,
+    under: Conditions,
+    n_robots: int,
+) -> dict[str, Act]:
+    """Return what the policies of a study do, by name, and what a guide does.
+
+    Args:
+        study: The study.
+        task: What was learned.
+        trained_under: Conditions of the training.
+        under: Those that they are to act under.
+        n_robots: Robots that the guide is for. It needs a skill if the task is more
+            than to stand, and is left out without.
+    """
+    robot = load_poses(study).robot
+    policies = find_policies(study.path, task, robot, trained_under)
+    acts = {name: acting(policy, under) for name, policy in policies.items()}
+    if task.to_stand or has_skill(study, task):
+        acts[ROUTES] = following(Guide.of(study, n_robots, task=task))
+    return acts
 
 
 def evaluate_policies(

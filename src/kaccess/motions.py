@@ -96,7 +96,7 @@ def policy_at_work(
     else:
         policy, robot = find_policy(path, run, task, trained_under)
         act = acting(policy, under)
-    poses = test_poses(study, robot, "final", pose + 1)
+    poses = test_poses(study, made, "final", pose + 1)
     return policy_clip(
         made,
         robot,

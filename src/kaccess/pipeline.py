@@ -1,6 +1,7 @@
 """The whole flow, one function per arrow.
 
     robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
+          --search--> skills, where a task is more than to stand
           --train--> policies --evaluate--> success on poses never learned from
 
 Each stage reads a study (a folder) and adds to it; running it again goes on where it
@@ -27,6 +28,7 @@ from kaccess.config import (
     EngineName,
     SacConfig,
     SampleConfig,
+    SkillConfig,
     StillConfig,
     TaskName,
     TrainConfig,
@@ -34,16 +36,23 @@ from kaccess.config import (
 from kaccess.engines import Engine, make_engine
 from kaccess.errors import InputError
 from kaccess.machine import describe_machine
-from kaccess.poses import Poses, draw_poses, settle_keyframes
+from kaccess.poses import Poses, draw_poses
 from kaccess.progress import part_of
 from kaccess.robots import load_robot
-from kaccess.starts import LYING_POSE, NINE_POSES, STARTS_NAME, InitialStates
-from kaccess.stored import finished_times, load_poses, provenance
+from kaccess.starts import STARTS_NAME
+from kaccess.stored import (
+    as_starts,
+    finished_times,
+    load_poses,
+    provenance,
+    write_plain_starts,
+)
 from kaccess.study import Settings, Study, timed
-from kaccess.types import IntArray, Progress
+from kaccess.types import Progress
 
 if TYPE_CHECKING:
     from kaccess.learning import Evaluation
+    from kaccess.skill import Skill
     from kaccess.train import TrainProgress
 
 __all__ = [
@@ -51,8 +60,8 @@ __all__ = [
     "cluster",
     "evaluate",
     "sample",
+    "search",
     "train",
-    "write_starts",
 ]
 
 
@@ -130,7 +139,7 @@ def access(
         progress: Called with (pairs done, pairs to do).
     """
     study = Study(path)
-    _check_rows(only_rows, study.n_poses)
+    tiles = study.tiles(only_rows)
     poses = load_poses(study)
     still = StillConfig(**study.settings["still"])
     simulator = make_engine(
@@ -141,7 +150,6 @@ def access(
         study.require_same({"access": settings})
     _estimate_once(study, poses, config, simulator, settings)
 
-    tiles = [rows for rows in study.tiles() if _overlap(rows, only_rows)]
     row_done = study.done()
     todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
     n_pairs = study.n_poses * sum(map(len, tiles))
@@ -216,22 +224,42 @@ def cluster(
             "stability": fit.stability,
         },
     )
-    write_starts(study, poses)
+    write_plain_starts(study, poses)
     starts = path / "starts" / f"{STARTS_NAME[config.method]}.npz"
-    _select(poses, centroids).save(starts)
+    as_starts(poses, centroids).save(starts)
     return starts
 
 
-def write_starts(study: Study, poses: Poses) -> None:
-    """Write the initial states that need no clustering: `rnd`, `9-pose`, `1-pose`."""
-    robot, folder = poses.robot, study.path / "starts"
-    _select(poses, np.arange(len(poses))).save(folder / "rnd.npz")
-    engine = make_engine("mujoco", robot, StillConfig(**study.settings["still"]))
-    for name, keys in (("9-pose", NINE_POSES), ("1-pose", (LYING_POSE,))):
-        if set(keys) <= robot.keyframes.keys():
-            qpos = settle_keyframes(robot, keys, engine=engine)
-            starts = InitialStates.uniform(qpos, names=keys, model=robot.fingerprint)
-            starts.save(folder / f"{name}.npz")
+@timed
+def search(
+    path: Path,
+    config: SkillConfig,
+    *,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> "Skill":
+    """Search for a skill: postures that do from standing what a task asks for.
+
+    Args:
+        path: Folder of the study; what is found is written to `skills/<task>.json`.
+        config: Task, and how to search.
+        n_threads: CPU threads; 0 takes them all.
+        progress: Called with (rounds done, rounds to do).
+    """
+    from kaccess.envs.task import make_task
+    from kaccess.skill import search_skill
+
+    study, task = Study(path), make_task(config.task)
+    if task.to_stand:
+        raise InputError(
+            f"{task.name!r} needs no skill: routes of the study lead to standing. "
+            "Search for one where the task is more than that."
+        )
+    robot = load_poses(study).robot
+    found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
+    content = {"settings": asdict(config), **asdict(found)}
+    study.write_json(f"skills/{task.name}.json", content)
+    return found
 
 
 @timed
@@ -271,7 +299,7 @@ def train(
     runs = learners(study, config, task)
     out, name = runs_folder(path, task, conditions), population_name(config)
     require_new(out, [run.name for run in runs], checkpoint=name)
-    test = test_poses(study, robot, "curve", config.test_poses, n_threads=n_threads)
+    test = test_poses(study, task, "curve", config.test_poses, n_threads=n_threads)
     starts = [run.starts for run in runs for _ in range(sac.envs_per_learner)]
     env = RobotVectorEnv(
         len(starts),
@@ -320,8 +348,8 @@ def evaluate(
 ) -> "list[Evaluation]":
     """Test all policies of a study from poses that none of them has learned from.
 
-    Where the task is to stand, so is a guide that follows the routes of the study
-    without having learned anything, by the name of `routes`.
+    So is a guide that follows the routes of the study without having learned anything,
+    by the name of `routes`; where a task is more than to stand, if there is a skill.
 
     Args:
         path: Folder of the study; the outcome is written to `evaluation/<task>.json`,
@@ -338,35 +366,28 @@ def evaluate(
     from kaccess.envs.conditions import Conditions
     from kaccess.envs.task import make_task
     from kaccess.evaluate import PoseTest
-    from kaccess.guide import Guide, following
     from kaccess.learning import (
-        ROUTES,
-        acting,
         evaluate_policies,
         evaluation_name,
-        find_policies,
+        find_acts,
         pose_groups,
         test_poses,
     )
 
-    study = Study(path)
-    robot, made = load_poses(study).robot, make_task(task)
+    study, made = Study(path), make_task(task)
     before = Conditions.parse(trained_under)
     under = before if conditions is None else Conditions.parse(conditions)
-    policies = find_policies(path, made, robot, before)
-    test = test_poses(study, robot, "final", n_poses, n_threads=n_threads)
+    acts = find_acts(study, made, before, under, n_robots=n_poses)
+    test = test_poses(study, made, "final", n_poses, n_threads=n_threads)
     tester = PoseTest(
         made,
-        robot,
+        test.robot,
         test.qpos,
         conditions=under,
         n_threads=n_threads,
         engine=engine,
     )
     groups = pose_groups(study, test, n_threads=n_threads)
-    acts = {name: acting(policy, under) for name, policy in policies.items()}
-    if made.to_stand:
-        acts[ROUTES] = following(Guide.of(study, n_poses, task=made))
     found = evaluate_policies(acts, tester, groups, progress=progress)
     study.write_json(
         f"evaluation/{evaluation_name(made, before, under)}.json",
@@ -378,22 +399,3 @@ def evaluate(
         },
     )
     return found
-
-
-def _select(poses: Poses, indices: IntArray) -> InitialStates:
-    """Return some of the poses as initial states of equal weight."""
-    names = tuple(f"pose {index}" for index in indices)
-    model = poses.robot.fingerprint
-    return InitialStates.uniform(poses.qpos[indices], names=names, model=model)
-
-
-def _overlap(rows: range, wanted: range | None) -> bool:
-    return wanted is None or (rows.start < wanted.stop and wanted.start < rows.stop)
-
-
-def _check_rows(only_rows: range | None, n: int) -> None:
-    if only_rows is not None and not 0 <= only_rows.start < only_rows.stop <= n:
-        raise InputError(
-            f"`only_rows` must be START:STOP within 0:{n}, the poses of the study, "
-            f"got {only_rows.start}:{only_rows.stop}."
-        )

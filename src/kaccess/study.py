@@ -167,10 +167,17 @@ class Study:
     def to_standing(self, times: Array | float) -> None:
         self._array("to_standing")[:] = times
 
-    def tiles(self) -> list[range]:
-        """Return the rows of each tile."""
+    def tiles(self, only_rows: range | None = None) -> list[range]:
+        """Return the rows of each tile, or of each that has any of some rows."""
         n, size = self.n_poses, self._array("times").chunks[0]
-        return [range(start, min(start + size, n)) for start in range(0, n, size)]
+        wanted = range(n) if only_rows is None else only_rows
+        if not 0 <= wanted.start < wanted.stop <= n:
+            raise InputError(
+                f"`only_rows` must be START:STOP within 0:{n}, the poses of the study, "
+                f"got {wanted.start}:{wanted.stop}."
+            )
+        first = wanted.start // size * size
+        return [range(at, min(at + size, n)) for at in range(first, wanted.stop, size)]
 
     def done(self) -> BoolArray:
         """Return which rows of the times are stored, (n,)."""

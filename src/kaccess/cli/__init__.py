@@ -15,7 +15,16 @@ import tyro
 
 from kaccess import __version__
 from kaccess.cli.looks import compare_engines, export, info, play
-from kaccess.cli.stages import access, cluster, evaluate, report, run, sample, train
+from kaccess.cli.stages import (
+    access,
+    cluster,
+    evaluate,
+    report,
+    run,
+    sample,
+    search,
+    train,
+)
 from kaccess.console import show_log
 from kaccess.errors import InputError
 from kaccess.report.headless import prefer_egl_without_screen
@@ -41,6 +50,7 @@ def main(argv: list[str] | None = None) -> None:
                 "sample": sample,
                 "access": access,
                 "cluster": cluster,
+                "search": search,
                 "train": train,
                 "evaluate": evaluate,
                 "play": play,

@@ -15,6 +15,7 @@ from kaccess.config import (
     EngineName,
     SacConfig,
     SampleConfig,
+    SkillConfig,
     StillConfig,
     TaskName,
     TrainConfig,
@@ -22,7 +23,16 @@ from kaccess.config import (
 from kaccess.console import progress_bar
 from kaccess.errors import InputError
 
-__all__ = ["access", "cluster", "evaluate", "report", "run", "sample", "train"]
+__all__ = [
+    "access",
+    "cluster",
+    "evaluate",
+    "report",
+    "run",
+    "sample",
+    "search",
+    "train",
+]
 
 _N_POSES = {"tiny": 20, "quick": 200, "paper": 1000}
 PRESETS = {name: SampleConfig(n=n) for name, n in _N_POSES.items()}
@@ -166,6 +176,29 @@ def cluster(study: StudyPath, config: OmitArgPrefixes[ClusterConfig]) -> None:
     with progress_bar("Clustering", "numbers of clusters") as progress:
         starts = pipeline.cluster(study, config, progress=progress)
     print(f"\n{views.compare(study)}\n\nInitial states: {starts}")
+
+
+def search(
+    study: StudyPath, config: OmitArgPrefixes[SkillConfig], n_threads: Threads = 0
+) -> None:
+    """Search for postures that do a task from standing, for guided learners.
+
+    Only tasks that are more than to stand need it: backflips.
+
+    Args:
+        study: Folder of the study.
+        config: What to search for, and how.
+        n_threads: CPU threads; 0 takes them all.
+    """
+    from kaccess import pipeline
+
+    with progress_bar("Search", "rounds") as progress:
+        found = pipeline.search(study, config, n_threads=n_threads, progress=progress)
+    print(
+        f"Found a skill of {len(found.actions)} steps that succeeds in "
+        f"{found.success:.0%} of trials with noise. To watch it: kaccess play {study} "
+        f"--task {config.task} --run routes"
+    )
 
 
 def train(

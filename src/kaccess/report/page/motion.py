@@ -73,14 +73,10 @@ def find_motion(
     if policy.metadata.get("model") != robot.fingerprint:
         logger.warning("%s is of another robot; the page goes without it.", name)
         return None
-    qpos = test_poses(study, robot, "final", _N_TRIES).qpos
-    numbers = np.flatnonzero(made.qualifies(qpos))
-    if not len(numbers):
-        return None
+    qpos = test_poses(study, made, "final", _N_TRIES).qpos
     n_steps = round(_TIME * made.control_rate)
-    recording = record(made, robot, policy.act, qpos[numbers], n_steps=n_steps)
-    chosen = choose_robot(recording)
-    return _cut(recording, chosen, name, int(numbers[chosen]), robot)
+    recording = record(made, robot, policy.act, qpos, n_steps=n_steps)
+    return _cut(recording, choose_robot(recording), name, robot)
 
 
 def choose_robot(recording: Recording) -> int:
@@ -92,12 +88,10 @@ def choose_robot(recording: Recording) -> int:
     return int(recording.reward.argmax())
 
 
-def _cut(
-    recording: Recording, chosen: int, name: str, pose: int, robot: Robot
-) -> Motion:
+def _cut(recording: Recording, chosen: int, name: str, robot: Robot) -> Motion:
     return Motion(
         run=name,
-        pose=pose,
+        pose=chosen,
         seconds=recording.seconds,
         qpos=recording.qpos[:, chosen],
         joints=recording.joints[:, chosen],
