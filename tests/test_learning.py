@@ -427,8 +427,6 @@ def test_an_exported_policy_says_how_to_use_it(trained, tmp_path):
 def test_bittles_policies_know_its_firmware(bittle):
     from kaccess.learning import policy_metadata
 
-    assert "symmetric" not in policy_metadata(FallRecovery(), bittle)
-    assert policy_metadata(Backflip(), bittle)["symmetric"] is True
     known = policy_metadata(FallRecovery(), bittle)["firmware_joints"]
     assert list(known) == [str(index) for index in range(8, 16)]
     assert known["8"] == "lf_shoulder" and known["14"] == "rr_knee"

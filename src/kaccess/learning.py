@@ -150,8 +150,7 @@ def policy_metadata(
     """Return what a policy's file says of its use.
 
     An action of -1 and of 1 are the ends of a joint's range; targets are mixed with the
-    last ones by `low_pass`. Where it says `symmetric`, left and right get the mean of
-    what both are told. It names the conditions of its training, if there were any.
+    last ones by `low_pass`. It names the conditions of its training, if there were any.
     """
     text = conditions.text if conditions else ""
     spec = ROBOTS.get(robot.name)
@@ -168,7 +167,6 @@ def policy_metadata(
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()
         },
-        **({"symmetric": True} if task.symmetric else {}),
         **({"conditions": text} if text else {}),
     }
 

@@ -14,13 +14,11 @@ import kaccess
 from kaccess import InitialStates, InputError, load_robot
 from kaccess.envs import (
     ENV_IDS,
-    Backflip,
     FallRecovery,
     RobotEnv,
     RobotVectorEnv,
     Stand,
 )
-from kaccess.robots import Robot
 from kaccess.rotations import gravity_in_body
 from tests.conftest import TINY
 
@@ -466,30 +464,3 @@ def test_settings_of_a_task_are_checked(setting, reason):
 def test_a_robot_by_name_or_as_an_object():
     for robot in ("bittle-real", load_robot("bittle-real")):
         assert RobotEnv(robot=robot).robot.name == "bittle-real"
-
-
-def test_a_symmetric_task_commands_left_and_right_alike(bittle, actions):
-    task = FallRecovery(symmetric=True, low_pass=0.0)
-    env = RobotVectorEnv(2, task, robot=bittle)
-    env.reset(seed=0)
-    names, low_high = list(bittle.joint_names), bittle.joint_range
-    for action in actions(3, 2):
-        env.step(action)
-        target = env.episodes.robots.readings.target
-        for j, name in enumerate(names):
-            other = names.index({"l": "r", "r": "l"}[name[0]] + name[1:])
-            mean = (action[:, j] + action[:, other]) / 2
-            expected = low_high[j].mean() + mean * np.ptp(low_high[j]) / 2
-            np.testing.assert_allclose(target[:, j], expected)
-    np.testing.assert_allclose(env.episodes.robots.qpos[:, 1], 0.0, atol=1e-6)
-
-
-def test_a_symmetric_task_needs_a_symmetric_robot(bittle):
-    model = bittle.model.__copy__()
-    model.body_mass[model.body("lf_shank").id] *= 2
-    lame = Robot("lame", model, bittle.drop_height)
-    with pytest.raises(
-        InputError, match=r"lame is not .* Use Backflip\(symmetric=False"
-    ):
-        RobotEnv("backflip", robot=lame)
-    RobotEnv(Backflip(symmetric=False), robot=lame).reset(seed=0)

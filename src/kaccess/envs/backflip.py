@@ -79,8 +79,6 @@ _OVER = 7.2  # [rad], up to which a turn pays: flips that land go beyond a full 
 class Backflip(Task):
     """Turn over backwards, land, and do it again."""
 
-    symmetric: bool = True
-    """A flip is straight when left and right push alike."""
     reward: Reward = field(default_factory=Reward)
     """Weights and kernels of the reward."""
     landing: Landing = field(default_factory=Landing)

@@ -14,7 +14,7 @@ from kaccess.envs.ground import find_shapes
 from kaccess.envs.robots_batch import RobotsBatch
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
-from kaccess.robots import Mirror, Robot, find_mirror
+from kaccess.robots import Robot
 from kaccess.rotations import turn_quat
 from kaccess.starts import InitialStates
 from kaccess.types import Array, BoolArray, IntArray
@@ -49,7 +49,6 @@ class Episodes:
         self.task = task
         self.conditions = conditions or Conditions()
         self._robot, self._up = robot, find_shapes(robot).up
-        self._mirror = _find_mirror(robot, task) if task.symmetric else None
         self.robots = RobotsBatch(
             self.conditions.applied_to(robot),
             n,
@@ -97,10 +96,7 @@ class Episodes:
 
         An episode whose simulation breaks down ends too, with no reward for that step.
         """
-        arriving = self._arriving(actions)
-        if self._mirror:
-            arriving = (arriving + self._mirror.joints(arriving)) / 2
-        diverged = self._diverged = self.robots.step(arriving)
+        diverged = self._diverged = self.robots.step(self._arriving(actions))
         self.task.judge(self.robots.readings, self._everyone, self._memory, self._terms)
         reward, ended = np.zeros(len(diverged)), np.zeros(len(diverged), bool)
         limit = self.task.episode_steps
@@ -170,16 +166,6 @@ def turned(qpos: Array, heading: Array, up: Array) -> Array:
     new = qpos.copy()
     new[:, 3:7] = turn_quat(qpos[:, 3:7], heading, up)
     return new
-
-
-def _find_mirror(robot: Robot, task: Task) -> Mirror:
-    try:
-        return find_mirror(robot)
-    except InputError as error:
-        raise InputError(
-            f"{task.name!r} commands left and right alike, but {robot.name} is not its "
-            f"own mirror image. Use {type(task).__name__}(symmetric=False)."
-        ) from error
 
 
 @compiled

@@ -40,9 +40,6 @@ class Task(ABC):
     """Share of the old target in the new one [-], in training and test alike."""
     episode_steps: int = 300
     """Actions in an episode, which ends by truncation only. The paper's."""
-    symmetric: bool = False
-    """Whether left and right are commanded alike, by the mean of what both are told;
-    for robots that are their own mirror image."""
 
     name: ClassVar[str]
     """What it is called on the command line."""
