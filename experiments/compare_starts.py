@@ -10,7 +10,7 @@ from typing import Literal
 
 import tyro
 
-from kaccess.curves import format_comparison, load_curves
+from kaccess.curves import format_comparison, load_curves, save_curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.style import figure_style, new_figure, save_figure
 
@@ -29,6 +29,8 @@ class Config:
     """Which success."""
     picture: Path | None = None
     """Where to draw the curves."""
+    table: Path | None = None
+    """Where to write the curves of a folder of runs as one table."""
 
 
 def main(config: Config) -> None:
@@ -38,6 +40,9 @@ def main(config: Config) -> None:
             curves, against=config.against, levels=config.levels, figure=config.figure
         )
     )
+    if config.table:
+        config.table.parent.mkdir(parents=True, exist_ok=True)
+        save_curves(config.curves, config.table)
     if config.picture:
         shares = {
             kind: (each.episodes, each.figures[config.figure])

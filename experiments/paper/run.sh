@@ -6,7 +6,7 @@
 #   experiments/paper/run.sh recovery    # six distributions and one guided, 5 seeds, 1600 episodes: 13 minutes
 #   experiments/paper/run.sh guided      # guided or not, 10 seeds, 250 episodes: 4 minutes
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
-#   experiments/paper/run.sh backflip    # the six distributions for backflips
+#   experiments/paper/run.sh backflip    # six distributions and one guided, for backflips
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,6 +17,7 @@ SEEDS=${SEEDS:-5}
 EPISODES=${EPISODES:-1600}
 STARTS=${STARTS:-"ka km wkm 9-pose 1-pose rnd"}
 COMMON="--test-poses 100 --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.compiled"
+HARDER=results/paper/harder
 KACCESS=${KACCESS:-kaccess}
 PYTHON=${PYTHON:-python}
 
@@ -42,15 +43,19 @@ guided() {  # in a copy, since a study trains each learner once
 harder() {
   for conditions in delay=0.04 slope=10 torque=0.6 friction=0.3 friction=1.2 mass=2; do
     $KACCESS train "$STUDY" --conditions $conditions --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
-    $PYTHON experiments/compare_starts.py "$STUDY/train/fall-recovery@$conditions"
+    $PYTHON experiments/compare_starts.py "$STUDY/train/fall-recovery@$conditions" --table "$HARDER/$conditions.csv"
   done
   STUDY="$STUDY-real" ROBOT=bittle-real study
   $KACCESS train "$STUDY-real" --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
-  $PYTHON experiments/compare_starts.py "$STUDY-real/train/fall-recovery"
+  $PYTHON experiments/compare_starts.py "$STUDY-real/train/fall-recovery" --table "$HARDER/bittle-real.csv"
+  $PYTHON experiments/paper/harder.py "$HARDER" "$HARDER.png"
 }
 
 backflip() {
-  $KACCESS train "$STUDY" --task backflip --starts $STARTS --seeds "$SEEDS" --episodes "$EPISODES" --test-every 50 $COMMON
+  $KACCESS search "$STUDY" --task backflip
+  # Networks of 192 units, so that this policy and that of fall recovery fit into 1 MB.
+  $KACCESS train "$STUDY" --task backflip --starts $STARTS guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
+    --test-every 50 --sac.hidden 192 192 $COMMON
 }
 
 tests() {

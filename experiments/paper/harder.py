@@ -1,0 +1,95 @@
+"""Compare learners under harder conditions: a table in Markdown, and their curves.
+
+python experiments/paper/harder.py results/paper/harder results/paper/harder.png
+
+Each file of the folder, such as `delay=0.04.csv`, has the curves under one condition.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tyro
+
+from kaccess.curves import Curves, compare, load_curves
+from kaccess.report.figures import draw_curves
+from kaccess.report.style import figure_style, new_figure, save_figure
+from kaccess.stats import Interval
+
+N_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is compared."""
+
+    folder: tyro.conf.Positional[Path]
+    """Of tables of curves, one for each condition."""
+    picture: tyro.conf.Positional[Path]
+    """Where to draw the curves."""
+    against: str = "rnd"
+    """Starts to compare with."""
+    level: float = 0.95
+    """Share of success to be reached."""
+
+
+def main(config: Config) -> None:
+    conditions = {
+        path.stem: load_curves(path) for path in sorted(config.folder.glob("*.csv"))
+    }
+    print(
+        f"| condition | starts | seeds there | episodes to {config.level:.0%} | of "
+        f"{config.against}'s | sooner than one of {config.against}'s | success at the "
+        "end |\n|---|---|---|---|---|---|---|"
+    )
+    for condition, curves in conditions.items():
+        for kind in sorted(curves):
+            print(row(condition, kind, curves, config))
+    draw(conditions, config.picture)
+
+
+def row(condition: str, kind: str, curves: dict[str, Curves], config: Config) -> str:
+    """Return a line of the table."""
+    found = compare(curves[kind], curves[config.against], config.level)
+    last = curves[kind].figures["success_loose"][:, -1]
+    cells = [
+        condition,
+        kind,
+        f"{found.n_reached} of {found.n_seeds}",
+        text(found.episodes, ".0f"),
+        text(found.ratio, ".2f"),
+        text(found.better, ".2f"),
+        f"{last.mean():.0%} ({last.min():.0%} to {last.max():.0%})",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def text(interval: Interval, form: str) -> str:
+    return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
+
+
+def draw(conditions: dict[str, dict[str, Curves]], path: Path) -> None:
+    """Draw the curves of each condition side by side."""
+    n_rows = -(-len(conditions) // N_COLUMNS)
+    with figure_style():
+        figure = new_figure(width=11, height=2.8 * n_rows)
+        axes = figure.subplots(n_rows, N_COLUMNS, sharey=True, squeeze=False)
+        for ax, (condition, curves) in zip(axes.flat, conditions.items(), strict=False):
+            shares = {
+                kind: (each.episodes, each.figures["success_loose"])
+                for kind, each in curves.items()
+            }
+            draw_curves(ax, shares, label="success", share=True)
+            ax.set_title(condition)
+            ax.get_legend().remove()
+        for ax in axes.flat[len(conditions) :]:
+            ax.set_axis_off()
+        handles, names = axes.flat[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+        for ax in np.delete(axes, 0, axis=1).flat:
+            ax.set_ylabel("")
+        save_figure(figure, path)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
