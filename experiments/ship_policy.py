@@ -5,6 +5,7 @@ python experiments/ship_policy.py runs/bittle rnd/seed-0 --n-poses 10000
 
 import json
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import tyro
@@ -53,13 +54,20 @@ def main(config: Config) -> None:
         "training": config.note,
         "model": robot.fingerprint,
         "study": {
-            name: study.settings[name] for name in ("sample", "access", "versions")
+            "sha256": study_hash(study),
+            **{name: study.settings[name] for name in ("sample", "access", "versions")},
         },
         "scores": asdict(scores),
     }
     path = out / f"{task.name}.json"
     path.write_text(json.dumps(card, indent=2) + "\n")
     print(path.read_text())
+
+
+def study_hash(study: Study) -> str:
+    """Return a hash of all that was sampled and measured: poses and times."""
+    arrays = study.pose_array("qpos"), study.times, study.to_standing
+    return sha256(b"".join(each.tobytes() for each in arrays)).hexdigest()
 
 
 if __name__ == "__main__":
