@@ -6,6 +6,7 @@ python docs/make_figures.py runs/bittle      # and those of a study of 1000 pose
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from kaccess.report.headless import prefer_egl_without_screen
 prefer_egl_without_screen()
 
 from kaccess import Study, load_robot, motions, views
+from kaccess.config import TaskName
 from kaccess.curves import load_curves
 from kaccess.report.figures import (
     draw_access,
@@ -48,22 +50,24 @@ def bittle() -> None:
     figure.savefig(DOCS / "bittle.png", dpi=110)
 
 
-def recovery() -> None:
+def motion(name: str, task: TaskName, poses: Sequence[int], seconds: float) -> None:
     """Draw what `kaccess play bittle --pose ...` shows, side by side, in real time."""
     strips = []
-    for pose in (5, 6, 8):  # 5 is the one shown by default
-        _, clip = motions.shipped_at_work("bittle", n_poses=10, pose=pose, seconds=2.2)
-        states = clip.at(np.arange(round(2.2 * FPS)) / FPS)
+    for pose in poses:
+        _, clip = motions.shipped_at_work(
+            "bittle", task=task, n_poses=20, pose=pose, seconds=seconds
+        )
+        states = clip.at(np.arange(round(seconds * FPS)) / FPS)
         strips.append(render_poses(clip.robot, states, width=320, height=270))
     frames = [Image.fromarray(frame) for frame in np.concatenate(strips, axis=2)]
     durations = [1000 // FPS] * (len(frames) - 1) + [900]  # [ms]
     frames[0].save(
-        DOCS / "recovery.webp",
+        DOCS / f"{name}.webp",
         save_all=True,
         append_images=frames[1:],
         duration=durations,
         loop=0,
-        quality=70,
+        quality=50,
         method=6,
     )
 
@@ -109,7 +113,8 @@ def choice_of_k(study: Study) -> None:
 
 if __name__ == "__main__":
     bittle()
-    recovery()
+    motion("recovery", "fall-recovery", (5, 6, 8), 2.2)  # 5 is shown by default
+    motion("backflip", "backflip", (0, 2, 4), 2.8)
     for path in sys.argv[1:]:
         shutil.copy(views.picture(Path(path)), DOCS / "access.png")
         clusters_and_curves(Study(Path(path)))
