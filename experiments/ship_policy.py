@@ -31,6 +31,8 @@ class Config:
     """Name of the learner."""
     task: TaskName = "fall-recovery"
     """What it has learned."""
+    best: bool = False
+    """Whether to take it as it was when its learning curve was best."""
     n_poses: int = 10_000
     """Poses to test it on, none of which was learned from."""
     note: str = ""
@@ -40,7 +42,8 @@ class Config:
 def main(config: Config) -> None:
     study, task = Study(config.study), make_task(config.task)
     robot = load_poses(study).robot
-    policy = find_policies(study.path, task, robot, Conditions())[config.run]
+    policies = find_policies(study.path, task, robot, Conditions(), best=config.best)
+    policy = policies[config.run]
     qpos = test_poses(study, task, "final", config.n_poses).qpos
     scores = summarize(PoseTest(task, robot, qpos).score(policy.act))
     out = Path(kaccess.shipped.__file__).parent / robot.name

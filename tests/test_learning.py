@@ -107,6 +107,19 @@ def test_guided_backflips_need_a_skill_and_are_tested_beside_it(study, tiny):
     assert [each.name for each in found] == [*names, "routes"]
 
 
+def test_the_best_policies_can_be_tested_instead_of_the_last(trained, tmp_path):
+    path = shutil.copytree(trained, tmp_path / "study")
+    runs = path / "train" / "fall-recovery"
+    other, mine = runs / "ka" / "seed-1", runs / "ka" / "seed-0"
+    assert (mine / "best.safetensors").exists()
+    shutil.copy(other / "policy.safetensors", mine / "best.safetensors")
+    last = {each.name: each.summary for each in pipeline.evaluate(path, n_poses=4)}
+    best = pipeline.evaluate(path, n_poses=4, best=True)
+    found = {each.name: each.summary for each in best}
+    assert found["ka/seed-0"] == last["ka/seed-1"] != last["ka/seed-0"]
+    assert (path / "evaluation" / "fall-recovery_best.json").exists()
+
+
 def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
     task, path = Backflip(), Study(study)
     every = learning.test_poses(path, FallRecovery(), "final", 40).qpos

@@ -10,6 +10,7 @@ from kaccess.config import TrainConfig
 from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.guide import Guide, GuidedWarmUp
+from kaccess.policy import LAST_POLICY
 from kaccess.starts import GUIDED, STARTS_NAME, InitialStates, parse_mixture
 from kaccess.study import Study
 
@@ -125,7 +126,7 @@ def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
     """Raise `InputError` if a learner was trained there in other company."""
     if (out / f"{checkpoint}.safetensors").exists():
         return
-    known = [name for name in names if (out / name / "policy.safetensors").exists()]
+    known = [name for name in names if (out / name / LAST_POLICY).exists()]
     if known:
         raise InputError(
             f"{out / known[0]} was trained before, with other learners. Ask for the "

@@ -21,7 +21,7 @@ from kaccess.envs.task import Task
 from kaccess.errors import InputError
 from kaccess.evaluate import Act, Group, PoseTest, Summary, by_group, summarize
 from kaccess.guide import Guide, following
-from kaccess.policy import Policy
+from kaccess.policy import BEST_POLICY, LAST_POLICY, Policy
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import ROBOTS, Robot
 from kaccess.skill import has_skill
@@ -133,9 +133,11 @@ def runs_folder(path: Path, task: Task, trained_under: Conditions) -> Path:
     return path / "train" / _runs_name(task, trained_under)
 
 
-def evaluation_name(task: Task, trained_under: Conditions, under: Conditions) -> str:
+def evaluation_name(
+    task: Task, trained_under: Conditions, under: Conditions, *, best: bool = False
+) -> str:
     """Name a test of policies that were trained under some conditions, under others."""
-    name = _runs_name(task, trained_under)
+    name = _runs_name(task, trained_under) + ("_best" if best else "")
     return name if under == trained_under else f"{name}_under_{under.text or NOMINAL}"
 
 
@@ -213,15 +215,22 @@ def curve_test(
 
 
 def find_policies(
-    study: Path, task: Task, robot: Robot, trained_under: Conditions
+    study: Path,
+    task: Task,
+    robot: Robot,
+    trained_under: Conditions,
+    *,
+    best: bool = False,
 ) -> dict[str, Policy]:
     """Return the policies that were trained for a task under conditions, by name.
+
+    They are the last of each learner, or the best by the tests of its curve.
 
     Raises:
         InputError: If there are none, or one is of another robot or task.
     """
     out, text = runs_folder(study, task, trained_under), trained_under.text
-    paths = sorted(out.glob("*/seed-*/policy.safetensors"))
+    paths = sorted(out.glob(f"*/seed-*/{BEST_POLICY if best else LAST_POLICY}"))
     if not paths:
         option = f" --conditions {text}" if text else ""
         raise InputError(
@@ -275,7 +284,9 @@ def find_acts(
     task: Task,
     trained_under: Conditions,
     under: Conditions,
+    *,
     n_robots: int,
+    best: bool = False,
 ) -> dict[str, Act]:
     """Return what the policies of a study do, by name, and what a guide does.
 
@@ -286,9 +297,10 @@ def find_acts(
         under: Those that they are to act under.
         n_robots: Robots that the guide is for. It needs a skill if the task is more
             than to stand, and is left out without.
+        best: Whether to take the best policy of each learner, not its last.
     """
     robot = load_poses(study).robot
-    policies = find_policies(study.path, task, robot, trained_under)
+    policies = find_policies(study.path, task, robot, trained_under, best=best)
     acts = {name: acting(policy, under) for name, policy in policies.items()}
     if task.to_stand or has_skill(study, task):
         acts[ROUTES] = following(Guide.of(study, n_robots, task=task))

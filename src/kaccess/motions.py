@@ -72,6 +72,7 @@ def policy_at_work(
     task: TaskName = "fall-recovery",
     trained_under: str = "",
     conditions: str | None = None,
+    best: bool = False,
     pose: int = 0,
     seconds: float = 4.0,
 ) -> Clip:
@@ -84,6 +85,7 @@ def policy_at_work(
         task: What it has learned.
         trained_under: Conditions of its training; by default the study's own.
         conditions: Show it under these; by default under those of its training.
+        best: Show it as it was when its curve was best, not as it is last.
         pose: Number of the pose.
         seconds: How long to watch [s].
     """
@@ -94,7 +96,7 @@ def policy_at_work(
     if run == ROUTES:
         robot, act = load_poses(study).robot, following(Guide.of(study, 1, task=made))
     else:
-        policy, robot = find_policy(path, run, task, trained_under)
+        policy, robot = find_policy(path, run, task, trained_under, best=best)
         act = acting(policy, under)
     poses = test_poses(study, made, "final", pose + 1)
     return policy_clip(
@@ -156,12 +158,17 @@ def _on_its_back(qpos: Array) -> int:
 
 
 def find_policy(
-    path: Path, run: str | None, task: TaskName, trained_under: str
+    path: Path,
+    run: str | None,
+    task: TaskName,
+    trained_under: str,
+    *,
+    best: bool = False,
 ) -> tuple[Policy, Robot]:
     """Return a policy of a study by the name of its learner, and the robot."""
     robot = load_poses(Study(path)).robot
     before = Conditions.parse(trained_under)
-    policies = find_policies(path, make_task(task), robot, before)
+    policies = find_policies(path, make_task(task), robot, before, best=best)
     if run is None:
         raise InputError(f"Say which run with --run: one of {', '.join(policies)}.")
     if run not in policies:

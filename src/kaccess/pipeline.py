@@ -149,7 +149,6 @@ def access(
     if "access" in study.settings:
         study.require_same({"access": settings})
     _estimate_once(study, poses, config, simulator, settings)
-
     row_done = study.done()
     todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
     n_pairs = study.n_poses * sum(map(len, tiles))
@@ -328,6 +327,7 @@ def train(
             engine=config.test_engine,
         ),
         evaluate_every=config.test_every * task.episode_steps,
+        best_by=("success", "reward"),
         checkpoint=name,
         progress=progress,
     )
@@ -341,6 +341,7 @@ def evaluate(
     task: TaskName = "fall-recovery",
     trained_under: str = "",
     conditions: str | None = None,
+    best: bool = False,
     n_poses: int = 500,
     engine: EngineName = "mujoco",
     n_threads: int = 0,
@@ -358,27 +359,22 @@ def evaluate(
         trained_under: Test the policies that were trained under these conditions; by
             default those trained as the study is.
         conditions: Test under these; by default under those of the training.
+        best: Test the best policy of each learner's curve instead of its last.
         n_poses: Number of poses.
         engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
         n_threads: CPU threads; 0 takes them all.
         progress: Called with (policies tested, policies to test).
     """
+    from kaccess import learning
     from kaccess.envs.conditions import Conditions
     from kaccess.envs.task import make_task
     from kaccess.evaluate import PoseTest
-    from kaccess.learning import (
-        evaluate_policies,
-        evaluation_name,
-        find_acts,
-        pose_groups,
-        test_poses,
-    )
 
     study, made = Study(path), make_task(task)
     before = Conditions.parse(trained_under)
     under = before if conditions is None else Conditions.parse(conditions)
-    acts = find_acts(study, made, before, under, n_robots=n_poses)
-    test = test_poses(study, made, "final", n_poses, n_threads=n_threads)
+    acts = learning.find_acts(study, made, before, under, n_robots=n_poses, best=best)
+    test = learning.test_poses(study, made, "final", n_poses, n_threads=n_threads)
     tester = PoseTest(
         made,
         test.robot,
@@ -387,10 +383,10 @@ def evaluate(
         n_threads=n_threads,
         engine=engine,
     )
-    groups = pose_groups(study, test, n_threads=n_threads)
-    found = evaluate_policies(acts, tester, groups, progress=progress)
+    groups = learning.pose_groups(study, test, n_threads=n_threads)
+    found = learning.evaluate_policies(acts, tester, groups, progress=progress)
     study.write_json(
-        f"evaluation/{evaluation_name(made, before, under)}.json",
+        f"evaluation/{learning.evaluation_name(made, before, under, best=best)}.json",
         {
             "n_poses": n_poses,
             "trained_under": before.text,

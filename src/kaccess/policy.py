@@ -14,7 +14,10 @@ from kaccess.errors import InputError
 from kaccess.tensors import read_tensors, write_tensors
 from kaccess.types import Array
 
-__all__ = ["Policy", "scale"]
+__all__ = ["BEST_POLICY", "LAST_POLICY", "Policy", "scale"]
+
+LAST_POLICY = "policy.safetensors"  # of a learner, as it is
+BEST_POLICY = "best.safetensors"  # as it was when it did best in a test of its curve
 
 _KIND = "kaccess policy (1)"
 

@@ -151,6 +151,7 @@ def export(
     *,
     task: TaskName = "fall-recovery",
     trained_under: str = "",
+    best: bool = False,
 ) -> Path:
     """Write a policy as ONNX, with all that a robot must know to use it.
 
@@ -160,11 +161,12 @@ def export(
         onnx: File to write.
         task: What it has learned.
         trained_under: Conditions of its training; by default the study's own.
+        best: Take it as it was when its curve was best, not as it is last.
     """
     from kaccess.motions import find_policy
     from kaccess.train import export_onnx
 
-    policy, _ = find_policy(path, run, task, trained_under)
+    policy, _ = find_policy(path, run, task, trained_under, best=best)
     onnx.parent.mkdir(parents=True, exist_ok=True)
     export_onnx(policy, onnx)
     return onnx

@@ -80,6 +80,34 @@ def test_curves_of_episodes_and_evaluations(tmp_path):
     assert figures["steps_per_s"] > 0
 
 
+def test_keeps_the_best_policy_of_each_learner(tmp_path):
+    """The second figure decides between equals; what is not a number never is best."""
+    score = {  # at the tests after 15, 30, 45 and 60 steps
+        "share": np.array([[0.2, 0.5, np.nan], [0.9, 0.5, 0.1], [0.3, 0.5, 0.1]]),
+        "reward": np.array([[1.0, 1.0, 9.0], [1.0, 3.0, 2.0], [9.0, 2.0, 1.0]]),
+    }
+    score = {name: np.vstack([each, each[:1]]) for name, each in score.items()}
+    seen = []
+
+    def evaluate(policies, step):
+        seen.append([policies[p].weights[0].copy() for p in range(3)])
+        return {name: each[step // 15 - 1] for name, each in score.items()}
+
+    options = {"evaluate": evaluate, "evaluate_every": 15}
+    for n_steps in (20, 35, 60):  # in three parts
+        run(tmp_path, n_steps=n_steps, best_by=("share", "reward"), **options)
+    for p, name in enumerate(NAMES):  # the second test was each one's best
+        best = Policy.load(tmp_path / name / "best.safetensors")
+        np.testing.assert_array_equal(best.weights[0], seen[1][p])
+        last = Policy.load(tmp_path / name / "policy.safetensors")
+        assert not np.array_equal(best.weights[0], last.weights[0])
+
+
+def test_without_a_figure_to_go_by_there_is_no_best_policy(tmp_path):
+    run(tmp_path, evaluate=lambda *_: {"score": np.arange(3)}, evaluate_every=25)
+    assert not list(tmp_path.rglob("best.safetensors"))
+
+
 def test_return_is_the_sum_of_an_episodes_rewards(tmp_path):
     env = PointMasses(3, mode=AutoresetMode.NEXT_STEP)
     rewards, step = [], env.step

@@ -45,6 +45,7 @@ def play(
     task: TaskName = "fall-recovery",
     trained_under: str = "",
     conditions: str | None = None,
+    best: bool = False,
     pose: int | None = None,
     poses: int = 100,
     seed: int = 0,
@@ -65,6 +66,7 @@ def play(
         task: What the policy has learned.
         trained_under: Conditions of its training, as in evaluate.
         conditions: Show it under these, as in evaluate.
+        best: Show the learner's best policy, as in evaluate.
         pose: Number of the pose to show; by default the first of a study's test poses,
             or the first of the fresh ones that lies on its back.
         poses: Fresh poses to test on.
@@ -99,6 +101,7 @@ def play(
             task=task,
             trained_under=trained_under,
             conditions=conditions,
+            best=best,
             pose=pose or 0,
             seconds=seconds,
         )
@@ -135,6 +138,7 @@ def export(
     onnx: Path,
     task: TaskName = "fall-recovery",
     trained_under: str = "",
+    best: bool = False,
 ) -> None:
     """Write a policy as ONNX, with joint order, scaling and rate beside it.
 
@@ -144,10 +148,13 @@ def export(
         onnx: File to write.
         task: What it has learned.
         trained_under: Conditions of its training, as in evaluate.
+        best: Take the learner's best policy, as in evaluate.
     """
     from kaccess import views
 
-    made = views.export(study, run, onnx, task=task, trained_under=trained_under)
+    made = views.export(
+        study, run, onnx, task=task, trained_under=trained_under, best=best
+    )
     print(f"Policy: {made}")
 
 

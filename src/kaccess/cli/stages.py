@@ -236,6 +236,7 @@ def evaluate(
     task: TaskName = "fall-recovery",
     trained_under: str = "",
     conditions: str | None = None,
+    best: bool = False,
     poses: int = 500,
     engine: Literal["mujoco", "warp"] = "mujoco",
     n_threads: Threads = 0,
@@ -249,6 +250,8 @@ def evaluate(
             by default those of a training without conditions.
         conditions: Test under these, such as friction=0.3,slope=10; by default under
             those of the training. The word nominal stands for none.
+        best: Test each learner's policy as it was when it did best on its learning
+            curve, whose poses are others than these, instead of its last.
         poses: Number of poses.
         engine: Simulator: mujoco (CPU) or, for thousands of poses, warp (GPU).
         n_threads: CPU threads; 0 takes them all.
@@ -262,6 +265,7 @@ def evaluate(
             task=task,
             trained_under=trained_under,
             conditions=conditions,
+            best=best,
             n_poses=poses,
             engine=engine,
             n_threads=n_threads,

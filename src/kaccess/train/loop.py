@@ -2,9 +2,9 @@
 
 A run is a folder. `checkpoint.safetensors` holds all that the run depends on, and each
 learner has a folder of its own with `episodes.csv`, `evaluation.csv`, the events for
-TensorBoard and `policy.safetensors`. Training into the same folder goes on from the
-checkpoint; on a CPU, and in environments whose state can be had, with the very numbers
-of a run that was never interrupted.
+TensorBoard, `policy.safetensors` and, if it is tested, `best.safetensors`. Training
+into the same folder goes on from the checkpoint; on a CPU, and in environments whose
+state can be had, with the very numbers of a run that was never interrupted.
 """
 
 import time
@@ -18,6 +18,7 @@ from gymnasium.vector import VectorEnv
 
 from kaccess.config import SacConfig
 from kaccess.errors import InputError
+from kaccess.policy import BEST_POLICY, LAST_POLICY
 from kaccess.train.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from kaccess.train.cpu import tuned_cpu
 from kaccess.train.interrupt import deferred_interrupt
@@ -63,6 +64,7 @@ def train(
     warm_up: WarmUp | None = None,
     evaluate: Evaluate | None = None,
     evaluate_every: int = 15_000,
+    best_by: Sequence[str] = (),
     checkpoint: str = "checkpoint",
     checkpoint_every: float = 600.0,
     progress: TrainProgress | None = None,
@@ -83,6 +85,8 @@ def train(
         warm_up: What learners do in the first `warmup_steps`; by default anything.
         evaluate: Called every so often; its figures go to `evaluation.csv`.
         evaluate_every: Steps of a learner between two evaluations.
+        best_by: Figures of an evaluation; the policy of each learner that has most of
+            the first, then of the next, is kept as its best.
         checkpoint: Name of the checkpoint's file in `out`, without its ending.
         checkpoint_every: Time between two checkpoints [s].
         progress: Called a few times a second.
@@ -118,13 +122,16 @@ def train(
     policies = Policies(
         run.population.learners, names, low=envs.low, high=envs.high, metadata=meta
     )
+    best = _Best(out, best_by, earlier.progress.get("best", {}) if earlier else {})
     clock = _Clock(run, checkpoint_every)
     tested: dict[str, float] = {}
     try:
         with tuned_cpu(run.population), deferred_interrupt() as interrupted:
             while True:
                 if evaluate and run.step // evaluate_every > run.n_evaluations:
-                    tested = _evaluate(evaluate, run, policies, journal, evaluate_every)
+                    tested = _evaluate(
+                        evaluate, run, policies, journal, best, every=evaluate_every
+                    )
                 over = run.step >= n_steps or not run.alive.any()
                 if progress and (over or clock.report_is_due()):
                     figures = clock.figures() | tested
@@ -134,24 +141,31 @@ def train(
                 if over:
                     break
                 if clock.checkpoint_is_due():
-                    store.save(run, policies)
+                    store.save(run, policies, best)
                 for learner, episode in run.advance():
                     journal.note("episodes", learner, run.step, episode)
     finally:
         if run.between_steps:
-            store.save(run, policies)
+            store.save(run, policies, best)
         journal.close()
     return Trained(policies, dict(run.stopped), run.step)
 
 
 def _evaluate(
-    evaluate: Evaluate, run: Run, policies: Policies, journal: Journal, every: int
+    evaluate: Evaluate,
+    run: Run,
+    policies: Policies,
+    journal: Journal,
+    best: "_Best",
+    *,
+    every: int,
 ) -> dict[str, float]:
     """Note the figures of a test, and return their means over the learners."""
     figures = evaluate(policies, run.step)
-    for p in np.flatnonzero(run.alive):
+    for p in np.flatnonzero(run.alive).tolist():
         row = {name: float(values[p]) for name, values in figures.items()}
-        journal.note("evaluation", int(p), run.step, row)
+        journal.note("evaluation", p, run.step, row)
+        best.look_at(policies, p, row)
     run.n_evaluations = run.step // every
     alive = run.alive
     return {name: float(values[alive].mean()) for name, values in figures.items()}
@@ -205,13 +219,34 @@ class _Store:
         checkpoint.require_same(self._settings, self._path)
         return checkpoint
 
-    def save(self, run: Run, policies: Policies) -> None:
+    def save(self, run: Run, policies: Policies, best: "_Best") -> None:
         """Store a run between two steps."""
         for i, name in enumerate(policies.names):
-            policies[i].save(self._out / name / "policy.safetensors")
-        save_checkpoint(
-            self._path, Checkpoint(self._settings, run.progress(), run.arrays())
-        )
+            policies[i].save(self._out / name / LAST_POLICY)
+        progress = run.progress() | {"best": best.scores}
+        save_checkpoint(self._path, Checkpoint(self._settings, progress, run.arrays()))
+
+
+class _Best:
+    """The best policy of each learner so far.
+
+    Args:
+        out: Folder of the run.
+        by: Figures of a test, most important first, of which more is better.
+        scores: These figures of the best so far, by name of the learner.
+    """
+
+    def __init__(
+        self, out: Path, by: Sequence[str], scores: Mapping[str, list[float]]
+    ) -> None:
+        self._out, self._by, self.scores = out, by, dict(scores)
+
+    def look_at(self, policies: Policies, p: int, row: Mapping[str, float]) -> None:
+        """Keep the policy of a learner if it has just done better than ever."""
+        name, score = policies.names[p], [row[figure] for figure in self._by]
+        if score and np.isfinite(score).all() and score > self.scores.get(name, []):
+            self.scores[name] = score
+            policies[p].save(self._out / name / BEST_POLICY)
 
 
 class _Clock:

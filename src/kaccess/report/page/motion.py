@@ -9,7 +9,7 @@ import numpy as np
 
 from kaccess.envs.task import make_task
 from kaccess.learning import test_poses
-from kaccess.policy import Policy
+from kaccess.policy import LAST_POLICY, Policy
 from kaccess.report.page.scores import best_run
 from kaccess.report.recording import Recording, record
 from kaccess.robots import Robot
@@ -63,13 +63,13 @@ def find_motion(
         policies: What came of its policies, as `kaccess evaluate` stores it.
     """
     folder = study.path / "train" / task
-    paths = sorted(folder.glob("*/seed-*/policy.safetensors"))
+    paths = sorted(folder.glob(f"*/seed-*/{LAST_POLICY}"))
     if not paths:
         return None
     names = [str(path.parent.relative_to(folder)) for path in paths]
     known = [policy for policy in policies if policy["name"] in names]
     name = best_run(known) if known else names[0]
-    policy, made = Policy.load(folder / name / "policy.safetensors"), make_task(task)
+    policy, made = Policy.load(folder / name / LAST_POLICY), make_task(task)
     if policy.metadata.get("model") != robot.fingerprint:
         logger.warning("%s is of another robot; the page goes without it.", name)
         return None
