@@ -7,11 +7,12 @@ python experiments/compare_starts.py guides.csv --against none --levels 0.5 0.9
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import tyro
 
-from kaccess.config import SacConfig
+from kaccess.config import AccessConfig, SacConfig, from_settings
 from kaccess.console import progress_bar
 from kaccess.curves import save_curves
 from kaccess.envs import RobotVectorEnv
@@ -26,14 +27,14 @@ from kaccess.study import Study
 from kaccess.train import train
 from kaccess.types import Array, BoolArray
 
-KINDS = {
-    "none": "random actions",
-    "routes": "routes with noise, as `guided-rnd`",
-    "quiet": "routes without noise",
-    "half": "routes with noise, for half of the robots",
-    "few-poses": "routes over the first 100 poses alone",
-    "stand": "no graph: the command to stand, from anywhere, with noise",
-}
+Kind = Literal[
+    "none",  # random actions
+    "routes",  # routes with noise, as `guided-rnd`
+    "quiet",  # routes without noise
+    "half",  # routes with noise, for half of the robots
+    "few-poses",  # routes over the first 100 poses alone
+    "stand",  # no graph: the command to stand, from anywhere, with noise
+]
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Config:
     """Folder of the study, with its times and starts."""
     out: tyro.conf.Positional[Path]
     """Folder of the runs."""
-    kinds: tuple[str, ...] = tuple(KINDS)
+    kinds: tuple[Kind, ...] = get_args(Kind)
     """Which guides."""
     seeds: int = 6
     """Learners for each."""
@@ -137,8 +138,9 @@ def find_guides(
 ) -> dict[str, tuple[Guide, np.ndarray]]:
     """Return the guide of each kind that has one, and the robots that follow it."""
     poses, times, standing = load_poses(study), finished_times(study), study.to_standing
+    access = from_settings(AccessConfig, study.settings["access"])
     n = config.seeds * config.sac.envs_per_learner
-    found = {}
+    found: dict[str, tuple[Guide, np.ndarray]] = {}
     for number, kind in enumerate(config.kinds):
         rows = number * n + np.arange(n)
         if kind == "none":
@@ -150,7 +152,7 @@ def find_guides(
             reach, up = np.full_like(reach, np.inf), np.full_like(up, np.inf)
         if kind == "half":
             rows = rows[::2]
-        guide = Guide(some, reach, up, len(rows), task=task)
+        guide = Guide(some, reach, up, len(rows), task=task, config=access)
         if kind == "quiet":
             guide.noise = 0.0
         found[kind] = guide, rows

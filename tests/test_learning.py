@@ -118,6 +118,11 @@ def test_the_best_policies_can_be_tested_instead_of_the_last(trained, tmp_path):
     found = {each.name: each.summary for each in best}
     assert found["ka/seed-0"] == last["ka/seed-1"] != last["ka/seed-0"]
     assert (path / "evaluation" / "fall-recovery_best.json").exists()
+    html = views.report(path).read_text(encoding="utf-8")
+    assert "Fall recovery (best) from 4 test poses" in html
+    (mine / "best.safetensors").unlink()
+    with pytest.raises(InputError, match="seed-0 has no best policy"):
+        pipeline.evaluate(path, n_poses=4, best=True)
 
 
 def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
@@ -132,7 +137,9 @@ def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
 
 def test_refuses_to_look_for_test_poses_forever(study, monkeypatch):
     monkeypatch.setattr(Backflip, "qualifies", lambda self, qpos: qpos[:, 0] > 1e9)
-    with pytest.raises(InputError, match="Of 32 poses, only 0 are such"):
+    with pytest.raises(
+        InputError, match=r"fewer than one in 16 poses \(0 are at hand, 2 are needed"
+    ):
         learning.test_poses(Study(study), Backflip(), "final", 2)
 
 

@@ -87,5 +87,7 @@ def test_what_does_not_come_with_it_is_told(tmp_path):
         InputError, match=r"No policy of 'bittle' for 'stand' .* only: "
     ):
         find_shipped("bittle", "stand")
+    with pytest.raises(InputError, match="None of the 2 poses is one that 'backflip'"):
+        motions.shipped_at_work("bittle", task="backflip", n_poses=2, seed=1)
     with pytest.raises(InputError, match="`pose` must be one of 0 to 3, got 9"):
         motions.shipped_at_work("bittle", n_poses=4, pose=9)

@@ -121,6 +121,7 @@ def test_progress_counts_rounds(bittle):
         ({"postures": 0}, "`postures` must be at least 1"),
         ({"noise": 1.5}, "`noise` must lie in"),
         ({"seconds": 0.0}, "`seconds` must be positive"),
+        ({"seed": -1}, "`seed` must not be negative"),
     ],
 )
 def test_refuses_settings_that_cannot_work(settings, message):
@@ -157,6 +158,8 @@ def test_a_study_keeps_what_was_found_and_its_guide_does_it(
         find_skill(Study(study), task)
     main(["search", str(study), "--rounds", "3"])
     assert "a skill of 3 steps that succeeds in 50%" in capsys.readouterr().out
+    monkeypatch.setattr("kaccess.skill.search_skill", None)  # not twice
+    main(["search", str(study), "--rounds", "3"])
     stored = find_skill(Study(study), task)
     np.testing.assert_array_equal(stored.actions, skill.actions)
     assert (stored.success, stored.reward) == (0.5, 7.0)

@@ -84,8 +84,7 @@ class SampleConfig:
     def __post_init__(self) -> None:
         if self.n < 2:
             raise InputError(f"`n` must be at least 2 poses, got {self.n}.")
-        if self.seed < 0:
-            raise InputError(f"`seed` must not be negative, got {self.seed}.")
+        _check_seed(self.seed)
         if self.mirror and self.n % 2:
             raise InputError(
                 f"`n` must be even with `mirror`, which draws pairs, got {self.n}."
@@ -148,6 +147,7 @@ class ClusterConfig:
             raise InputError(f"`k_max` must be at least 2, got {self.k_max}.")
         if self.n_init < 1:
             raise InputError(f"`n_init` must be at least 1, got {self.n_init}.")
+        _check_seed(self.seed)
         if self.n_bootstrap < 0 or (self.n_bootstrap and self.k is not None):
             raise InputError(
                 "`n_bootstrap` must not be negative, and goes with the choice of k, "
@@ -182,6 +182,7 @@ class SkillConfig:
             raise InputError(f"`candidates` must be at least 2, got {self.candidates}.")
         if not 0 <= self.noise <= 1:
             raise InputError(f"`noise` must lie in [0, 1], got {self.noise}.")
+        _check_seed(self.seed)
 
 
 # What reached 95 % success in the fewest episodes: docs/results.md.
@@ -302,6 +303,11 @@ def _check_positive(**settings: float) -> None:
             raise InputError(
                 f"`{name}` must be positive and below {_LARGEST:g}, got {value}."
             )
+
+
+def _check_seed(seed: int) -> None:
+    if seed < 0:
+        raise InputError(f"`seed` must not be negative, got {seed}.")
 
 
 def _check_counts(**settings: int) -> None:

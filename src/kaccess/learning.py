@@ -107,8 +107,9 @@ def test_poses(
         if len(qpos) == n:
             return Poses(robot, qpos, robot.contacts(qpos)[0])
     raise InputError(
-        f"Of {n_drawn} poses, only {len(qpos)} are such that {task.name!r} starts from "
-        f"them, and {n} are needed. Test on fewer, or let `qualifies` take more."
+        f"{task.name!r} starts from fewer than one in {_DRAWN_PER_TEST[-1]} poses "
+        f"({len(qpos)} are at hand, {n} are needed). Test on fewer, or let `qualifies` "
+        "take more."
     )
 
 
@@ -230,13 +231,21 @@ def find_policies(
         InputError: If there are none, or one is of another robot or task.
     """
     out, text = runs_folder(study, task, trained_under), trained_under.text
-    paths = sorted(out.glob(f"*/seed-*/{BEST_POLICY if best else LAST_POLICY}"))
+    paths = sorted(out.glob(f"*/seed-*/{LAST_POLICY}"))
     if not paths:
         option = f" --conditions {text}" if text else ""
         raise InputError(
             f"{study} has no policies in {out.relative_to(study)} yet. Run `kaccess "
             f"train {study} --task {task.name}{option}` first."
         )
+    if best:
+        paths = [path.with_name(BEST_POLICY) for path in paths]
+        untested = [path.parent for path in paths if not path.exists()]
+        if untested:
+            raise InputError(
+                f"{untested[0]} has no best policy: it was not tested while it learned."
+                " Take the last ones."
+            )
     return {
         str(path.parent.relative_to(out)): load_policy(path, task, robot, trained_under)
         for path in paths

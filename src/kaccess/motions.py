@@ -142,6 +142,11 @@ def shipped_at_work(
     sampling = SampleConfig(n=n_poses, seed=seed)
     qpos = draw_poses(body, sampling, engine=engine, stream=_DEMONSTRATION)[0].qpos
     qpos = qpos[made.qualifies(qpos)]
+    if not len(qpos):
+        raise InputError(
+            f"None of the {n_poses} poses is one that {task!r} starts from. Sample "
+            "more of them with `poses`."
+        )
     pose = _on_its_back(qpos) if pose is None else pose
     if not 0 <= pose < len(qpos):
         raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")

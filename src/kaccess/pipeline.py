@@ -246,7 +246,7 @@ def search(
         progress: Called with (rounds done, rounds to do).
     """
     from kaccess.envs.task import make_task
-    from kaccess.skill import search_skill
+    from kaccess.skill import find_skill, search_skill
 
     study, task = Study(path), make_task(config.task)
     if task.to_stand:
@@ -254,7 +254,9 @@ def search(
             f"{task.name!r} needs no skill: routes of the study lead to standing. "
             "Search for one where the task is more than that."
         )
-    robot = load_poses(study).robot
+    robot, stored = load_poses(study).robot, study.read_jsons("skills")
+    if stored.get(task.name, {}).get("settings") == asdict(config):
+        return find_skill(study, task)
     found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
     content = {"settings": asdict(config), **asdict(found)}
     study.write_json(f"skills/{task.name}.json", content)

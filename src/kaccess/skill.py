@@ -180,11 +180,12 @@ def _try(
 ) -> tuple[Array, BoolArray]:
     """Return what skills earn and whether they succeed, (n,) each."""
     n, n_steps, _ = actions.shape
-    earned = np.zeros(n)
+    earned, sound = np.zeros(n), np.ones(n, bool)
     env.reset(seed=0)
     for step in range(times * n_steps):
         now = actions[:, step % n_steps]
         now = now + noise * rng.uniform(-1.0, 1.0, now.shape)
         _, reward, _, _, info = env.step(np.clip(now, -1.0, 1.0))
-        earned += reward
-    return earned, np.asarray(info["success"], bool)
+        sound &= ~np.asarray(info["diverged"], bool)
+        earned += reward * sound
+    return earned, sound & np.asarray(info["success"], bool)

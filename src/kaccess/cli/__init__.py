@@ -61,7 +61,8 @@ def main(argv: list[str] | None = None) -> None:
             },
             prog="kaccess",
             description="Find good starting states for teaching a legged robot to "
-            "move. Stages in order: sample, access, cluster, train, evaluate, report.",
+            "move. Stages in order: sample, access, cluster, (search,) train, "
+            "evaluate, report.",
             args=argv,
         )
     except (InputError, ImportError) as error:  # or an extra; it gives the pip line

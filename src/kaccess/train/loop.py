@@ -18,7 +18,7 @@ from gymnasium.vector import VectorEnv
 
 from kaccess.config import SacConfig
 from kaccess.errors import InputError
-from kaccess.policy import BEST_POLICY, LAST_POLICY
+from kaccess.policy import BEST_POLICY, LAST_POLICY, Policy
 from kaccess.train.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from kaccess.train.cpu import tuned_cpu
 from kaccess.train.interrupt import deferred_interrupt
@@ -223,6 +223,7 @@ class _Store:
         """Store a run between two steps."""
         for i, name in enumerate(policies.names):
             policies[i].save(self._out / name / LAST_POLICY)
+        best.save()
         progress = run.progress() | {"best": best.scores}
         save_checkpoint(self._path, Checkpoint(self._settings, progress, run.arrays()))
 
@@ -240,13 +241,19 @@ class _Best:
         self, out: Path, by: Sequence[str], scores: Mapping[str, list[float]]
     ) -> None:
         self._out, self._by, self.scores = out, by, dict(scores)
+        self._new: dict[str, Policy] = {}
 
     def look_at(self, policies: Policies, p: int, row: Mapping[str, float]) -> None:
         """Keep the policy of a learner if it has just done better than ever."""
         name, score = policies.names[p], [row[figure] for figure in self._by]
         if score and np.isfinite(score).all() and score > self.scores.get(name, []):
-            self.scores[name] = score
-            policies[p].save(self._out / name / BEST_POLICY)
+            self.scores[name], self._new[name] = score, policies[p]
+
+    def save(self) -> None:
+        """Store the best policies, in one go with the run that they are of."""
+        for name, policy in self._new.items():
+            policy.save(self._out / name / BEST_POLICY)
+        self._new.clear()
 
 
 class _Clock:

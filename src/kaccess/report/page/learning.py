@@ -74,7 +74,7 @@ def _label(name: str) -> str:
 
 def _task(name: str) -> str:
     """Return the task of runs such as `fall-recovery@slope:10`, or of their tests."""
-    return name.partition("@")[0].partition("_under_")[0]
+    return name.partition("@")[0].partition("_best")[0].partition("_under_")[0]
 
 
 def _curve_drawings(name: str, curves: Mapping[str, Curves]) -> list[Drawing]:
@@ -179,7 +179,7 @@ def _evaluate(contents: Contents, task: str) -> str:
 
 
 def _score_table(contents: Contents, name: str, scores: list[Score]) -> Table:
-    curves = contents.curves.get(name, {})
+    curves = contents.curves.get(name.removesuffix("_best"), {})
     same = name == "fall-recovery" and contents.poses.robot.name == "bittle"
     head = [
         *("starts", "episodes", "seeds", "reward (SD)", "best seed", "all seeds"),

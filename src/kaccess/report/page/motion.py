@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kaccess.envs.task import make_task
+from kaccess.errors import InputError
 from kaccess.learning import test_poses
 from kaccess.policy import LAST_POLICY, Policy
 from kaccess.report.page.scores import best_run
@@ -73,7 +74,11 @@ def find_motion(
     if policy.metadata.get("model") != robot.fingerprint:
         logger.warning("%s is of another robot; the page goes without it.", name)
         return None
-    qpos = test_poses(study, made, "final", _N_TRIES).qpos
+    try:
+        qpos = test_poses(study, made, "final", _N_TRIES).qpos
+    except InputError as error:
+        logger.warning("The page goes without %s: %s", task, error)
+        return None
     n_steps = round(_TIME * made.control_rate)
     recording = record(made, robot, policy.act, qpos, n_steps=n_steps)
     return _cut(recording, choose_robot(recording), name, robot)
