@@ -412,6 +412,11 @@ def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
     assert "was trained before, with other learners" in err
 
 
+@pytest.mark.parametrize("other", [(), ("--run", "routes")])
+def test_only_learners_have_a_best_policy(study, capsys, other):
+    assert "`best` is of a learner" in refusal(capsys, "play", study, "--best", *other)
+
+
 def test_a_gpu_that_is_not_there_is_refused(study, capsys, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     err = refusal(capsys, "train", study, "--starts", "rnd", "--device", "cuda")

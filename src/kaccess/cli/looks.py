@@ -81,6 +81,8 @@ def play(
 
     if not 0 < seconds < math.inf:
         raise InputError(f"`seconds` must be positive, got {seconds:g}.")
+    if best and (run is None or run == "routes" or transition is not None):
+        raise InputError("`best` is of a learner: say which, with `run`.")
     if transition is not None:
         clip = motions.move(study, *transition, seconds=seconds)
     elif run is None and has_shipped(str(study)) and not study.exists():
