@@ -83,6 +83,20 @@ def test_goes_on_from_its_state(four):
         )
 
 
+def test_does_not_go_on_with_a_skill_that_has_become_shorter(four):
+    poses, times, to_standing = four
+    task, nu = make_task("backflip"), poses.robot.model.nu
+    long, short = (
+        Guide(poses, times, to_standing, 1, task=task, skill=np.zeros((n, nu)))
+        for n in (9, 3)
+    )
+    stand = poses.robot.joints(poses.robot.standing[None])
+    upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
+    long.act(upright, np.array([True]))
+    with pytest.raises(InputError, match="has changed since it began"):
+        short.set_state(long.get_state())
+
+
 def test_only_guided_robots_are_guided_with_noise_within_bounds(four):
     poses, times, to_standing = four
     guide = Guide(poses, times, to_standing, 2, task=TASK)

@@ -122,6 +122,11 @@ class Guide:
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from what `get_state` returned."""
         self._at, self._steps_left = state["at"].copy(), state["steps_left"].copy()
+        if (self._steps_left > self._steps[self._at]).any():
+            raise InputError(
+                "The guide of this run has changed since it began: moves that are "
+                "under way take less time now. Train into a new study."
+            )
 
     def _place(self, gravity: Array, joints: Array) -> Array:
         """Return points that are as far apart as postures are unlike."""
