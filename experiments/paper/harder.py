@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from kaccess.curves import Curves, compare, load_curves
+from kaccess.curves import Curves, compare, format_interval, load_curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.style import figure_style, new_figure, save_figure
-from kaccess.stats import Interval
 
 N_COLUMNS = 4
 
@@ -56,16 +55,12 @@ def row(condition: str, kind: str, curves: dict[str, Curves], config: Config) ->
         condition,
         kind,
         f"{found.n_reached} of {found.n_seeds}",
-        text(found.episodes, ".0f"),
-        text(found.ratio, ".2f"),
-        text(found.better, ".2f"),
+        format_interval(found.episodes, ".0f"),
+        format_interval(found.ratio, ".2f"),
+        format_interval(found.better, ".2f"),
         f"{last.mean():.0%} ({last.min():.0%} to {last.max():.0%})",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def text(interval: Interval, form: str) -> str:
-    return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
 
 
 def draw(conditions: dict[str, dict[str, Curves]], path: Path) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "Curves",
     "compare",
     "format_comparison",
+    "format_interval",
     "load_curves",
     "save_curves",
 ]
@@ -167,8 +168,8 @@ def format_comparison(
             found = compare(curves[kind], curves[against], level, figure)
             lines.append(
                 f"{kind:<{width}}  {found.n_reached:5d} / {found.n_seeds:<3d}  "
-                f"{_text(found.episodes, '.0f'):<22}  "
-                f"{_text(found.ratio, '.2f'):<24}  {_text(found.better, '.2f')}"
+                f"{format_interval(found.episodes, '.0f'):<22}  "
+                f"{format_interval(found.ratio, '.2f'):<24}  {format_interval(found.better, '.2f')}"
             )
         blocks.append("\n".join(lines))
     blocks.append(_format_areas(curves, order, width, against, figure))
@@ -193,12 +194,13 @@ def _format_areas(
         mean = bootstrap(mine, lambda scores: float(scores.mean()), rng=rng)
         better = probability_of_improvement(mine, theirs, rng=rng)
         lines.append(
-            f"{kind:<{width}}  {_text(mean, '.3f'):<26}  {_text(better, '.2f')}"
+            f"{kind:<{width}}  {format_interval(mean, '.3f'):<26}  {format_interval(better, '.2f')}"
         )
     return "\n".join(lines)
 
 
-def _text(interval: Interval, form: str) -> str:
+def format_interval(interval: Interval, form: str) -> str:
+    """Return an interval in words, its numbers in a form such as `.2f`."""
     return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
 
 

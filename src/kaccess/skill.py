@@ -80,15 +80,13 @@ def search_skill(
         spread += _LEAST_SPREAD * form.spread
         if progress:
             progress(number + 1, config.rounds)
-    actions = form.actions(centre[None])
-    copies = np.repeat(actions, config.candidates, axis=0)
-    earned, succeeded = _try(env, copies, rng, config.noise)
-    if not succeeded.any():
+    skill = _assess(env, form.actions(centre[None]), rng, config)
+    if not skill.success:
         raise InputError(
             f"No skill was found: what earns most in {config.rounds} rounds does not "
             "succeed. Search with another `seed`, or with more `candidates`."
         )
-    return Skill(actions[0], float(succeeded.mean()), float(earned.mean()))
+    return skill
 
 
 def has_skill(study: Study, task: Task) -> bool:
@@ -102,13 +100,13 @@ def find_skill(study: Study, task: Task) -> Skill:
     Raises:
         InputError: If it has none.
     """
-    if not has_skill(study, task):
+    stored = study.read_jsons("skills").get(task.name)
+    if stored is None:
         raise InputError(
             f"{study.path} has no skill for {task.name!r} yet, which guided learners "
             f"need. Run `kaccess search {study.path} --task {task.name}` first, or "
             "train from starts that are not guided."
         )
-    stored = study.read_jsons("skills")[task.name]
     return Skill(np.array(stored["actions"]), stored["success"], stored["reward"])
 
 
@@ -168,6 +166,15 @@ def _count_steps(task: Task, seconds: float) -> int:
             f"s, got {seconds:g}."
         )
     return n_steps
+
+
+def _assess(
+    env: RobotVectorEnv, actions: Array, rng: np.random.Generator, config: SkillConfig
+) -> Skill:
+    """Return one skill, (1, steps, nu), with how it does in many trials with noise."""
+    copies = np.repeat(actions, config.candidates, axis=0)
+    earned, succeeded = _try(env, copies, rng, config.noise)
+    return Skill(actions[0], float(succeeded.mean()), float(earned.mean()))
 
 
 def _try(
