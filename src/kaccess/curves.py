@@ -169,7 +169,8 @@ def format_comparison(
             lines.append(
                 f"{kind:<{width}}  {found.n_reached:5d} / {found.n_seeds:<3d}  "
                 f"{format_interval(found.episodes, '.0f'):<22}  "
-                f"{format_interval(found.ratio, '.2f'):<24}  {format_interval(found.better, '.2f')}"
+                f"{format_interval(found.ratio, '.2f'):<24}  "
+                f"{format_interval(found.better, '.2f')}"
             )
         blocks.append("\n".join(lines))
     blocks.append(_format_areas(curves, order, width, against, figure))
@@ -194,7 +195,8 @@ def _format_areas(
         mean = bootstrap(mine, lambda scores: float(scores.mean()), rng=rng)
         better = probability_of_improvement(mine, theirs, rng=rng)
         lines.append(
-            f"{kind:<{width}}  {format_interval(mean, '.3f'):<26}  {format_interval(better, '.2f')}"
+            f"{kind:<{width}}  {format_interval(mean, '.3f'):<26}  "
+            f"{format_interval(better, '.2f')}"
         )
     return "\n".join(lines)
 
