@@ -10,8 +10,9 @@ torch = pytest.importorskip("torch")
 
 from gymnasium.vector import AutoresetMode
 
-from kaccess.train import load_checkpoint, loop
+from kaccess.train import interrupt, load_checkpoint, loop
 from kaccess.train.checkpoint import save_checkpoint
+from kaccess.train.interrupt import deferred_interrupt
 
 from .point_mass import PointMasses
 from .runs import NAMES, arrays, assert_same, interrupt_at, of_learner, rows, run
@@ -155,13 +156,16 @@ def test_more_steps_go_on_where_the_run_ended(tmp_path):
     assert again.step == 60
 
 
-def test_ctrl_c_waits_for_the_end_of_the_step(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("times", [1, 2])  # twice at once is what `timeout` does
+def test_interruption_waits_for_the_end_of_the_step(tmp_path, number, times):
     env = PointMasses(3)
     step = env.step
 
     def step_and_press(actions):
         if len(env.actions_seen) == 20:
-            signal.raise_signal(signal.SIGINT)
+            for _ in range(times):
+                signal.raise_signal(number)
         return step(actions)
 
     env.step = step_and_press
@@ -172,6 +176,30 @@ def test_ctrl_c_waits_for_the_end_of_the_step(tmp_path):
     run(tmp_path / "parts")
     run(tmp_path / "whole")
     assert_same(arrays(tmp_path / "whole"), arrays(tmp_path / "parts"))
+
+
+def test_interruption_waits_for_the_run_to_be_stored(tmp_path, monkeypatch):
+    save = loop.save_checkpoint
+
+    def press_and_save(*args):
+        signal.raise_signal(signal.SIGINT)
+        save(*args)
+
+    monkeypatch.setattr(loop, "save_checkpoint", press_and_save)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, n_steps=25)
+    stored = load_checkpoint(tmp_path / "checkpoint.safetensors")
+    assert stored.progress["step"] == 25
+
+
+def test_insisting_interrupts_at_once(monkeypatch):
+    monkeypatch.setattr(interrupt, "_SAME_WISH", 0.0)
+    with pytest.raises(KeyboardInterrupt), deferred_interrupt() as interrupted:
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted()
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("should have been interrupted")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def spoil(env, *, at, what, slot=1):

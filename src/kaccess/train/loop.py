@@ -8,7 +8,8 @@ state can be had, with the very numbers of a run that was never interrupted.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -125,29 +126,29 @@ def train(
     best = _Best(out, best_by, earlier.progress.get("best", {}) if earlier else {})
     clock = _Clock(run, checkpoint_every)
     tested: dict[str, float] = {}
-    try:
-        with tuned_cpu(run.population), deferred_interrupt() as interrupted:
-            while True:
-                if evaluate and run.step // evaluate_every > run.n_evaluations:
-                    tested = _evaluate(
-                        evaluate, run, policies, journal, best, every=evaluate_every
-                    )
-                over = run.step >= n_steps or not run.alive.any()
-                if progress and (over or clock.report_is_due()):
-                    figures = clock.figures() | tested
-                    progress(min(run.step, n_steps), n_steps, figures)
-                if interrupted():
-                    raise KeyboardInterrupt
-                if over:
-                    break
-                if clock.checkpoint_is_due():
-                    store.save(run, policies, best)
-                for learner, episode in run.advance():
-                    journal.note("episodes", learner, run.step, episode)
-    finally:
-        if run.between_steps:
-            store.save(run, policies, best)
-        journal.close()
+    with (
+        deferred_interrupt() as interrupted,
+        closing(journal),
+        store.saving(run, policies, best),
+        tuned_cpu(run.population),
+    ):
+        while True:
+            if evaluate and run.step // evaluate_every > run.n_evaluations:
+                tested = _evaluate(
+                    evaluate, run, policies, journal, best, every=evaluate_every
+                )
+            over = run.step >= n_steps or not run.alive.any()
+            if progress and (over or clock.report_is_due()):
+                figures = clock.figures() | tested
+                progress(min(run.step, n_steps), n_steps, figures)
+            if interrupted():
+                raise KeyboardInterrupt
+            if over:
+                break
+            if clock.checkpoint_is_due():
+                store.save(run, policies, best)
+            for learner, episode in run.advance():
+                journal.note("episodes", learner, run.step, episode)
     return Trained(policies, dict(run.stopped), run.step)
 
 
@@ -218,6 +219,15 @@ class _Store:
         checkpoint = load_checkpoint(self._path)
         checkpoint.require_same(self._settings, self._path)
         return checkpoint
+
+    @contextmanager
+    def saving(self, run: Run, policies: Policies, best: "_Best") -> Iterator[None]:
+        """Store a run when it ends, however it does, unless within a step."""
+        try:
+            yield
+        finally:
+            if run.between_steps:
+                self.save(run, policies, best)
 
     def save(self, run: Run, policies: Policies, best: "_Best") -> None:
         """Store a run between two steps."""
