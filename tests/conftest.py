@@ -1,6 +1,7 @@
 """Robots, poses and studies that many tests share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ prefer_egl_without_screen()
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from kaccess import AccessConfig, load_robot, make_engine, pipeline, sample_poses
-from kaccess.config import SampleConfig
+from kaccess.config import ClusterConfig, SampleConfig
 from kaccess.robots import ROBOTS
+
+from . import runs
 
 TINY = Path(__file__).parent / "tiny.xml"
 DEAR = ("tests/report/", "warp")  # the page of a study, the code that Warp makes
@@ -66,3 +69,28 @@ def tiny_study(tmp_path):
 @pytest.fixture
 def access_config():
     return AccessConfig(time_limit=1.0)
+
+
+@pytest.fixture(scope="session")
+def clustered(tmp_path_factory):
+    """A study of 12 poses of the tiny robot, in four clusters."""
+    path = tmp_path_factory.mktemp("learning") / "study"
+    pipeline.sample(str(TINY), path, SampleConfig(n=12))
+    pipeline.access(path, AccessConfig())
+    pipeline.cluster(path, ClusterConfig(k=4))
+    return path
+
+
+@pytest.fixture(scope="session")
+def trained(clustered, tmp_path_factory):
+    """The same, with four learners that have trained for an episode."""
+    path = tmp_path_factory.mktemp("trained") / "study"
+    shutil.copytree(clustered, path)
+    pipeline.train(path, runs.CONFIG, runs.SAC, device="cpu")
+    return path
+
+
+@pytest.fixture
+def study(clustered, tmp_path):
+    """A copy, to be changed."""
+    return shutil.copytree(clustered, tmp_path / "study")

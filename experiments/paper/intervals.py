@@ -1,6 +1,6 @@
 """Test some policies of a study from many unseen poses, and write what came of it.
 
-python experiments/paper/intervals.py runs/paper --kinds ka rnd guided-rnd
+python experiments/paper/intervals.py runs/paper --kinds ka rnd guided-rnd --best
 """
 
 import csv
@@ -26,6 +26,8 @@ class Config:
     """Folder of the study."""
     kinds: tuple[str, ...] = ("ka", "rnd", "guided-rnd")
     """Starts whose policies are tested, all seeds."""
+    best: bool = False
+    """Test each learner's policy that did best on its curve, not its last."""
     n_poses: int = 10_000
     """Poses, none of which was learned from."""
     out: Path = Path("results/paper/ten-thousand-poses.csv")
@@ -35,7 +37,7 @@ class Config:
 def main(config: Config) -> None:
     study, task = Study(config.study), make_task("fall-recovery")
     robot = load_poses(study).robot
-    policies = find_policies(study.path, task, robot, Conditions())
+    policies = find_policies(study.path, task, robot, Conditions(), best=config.best)
     qpos = test_poses(study, task, "final", config.n_poses).qpos
     tester = PoseTest(task, robot, qpos)
     acts = {ROUTES: following(Guide.of(study, len(qpos), task=task))}

@@ -1,0 +1,248 @@
+"""Environments under harder conditions: slopes, late commands, what stays the same."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from scipy.spatial.transform import Rotation
+
+from kaccess import InitialStates, InputError
+from kaccess.envs import Conditions, FallRecovery, RobotEnv, RobotVectorEnv
+from tests.envs.common import ALL, FAST, hold
+
+EACH = ["torque=0.6", "friction=0.3", "mass=1.5", "slope=10", "delay=0.04"]
+
+
+# On a slope
+
+
+@pytest.mark.parametrize("slope", [10, 20])
+def test_a_robot_that_stands_square_on_a_slope_stands_strictly(bittle, slope):
+    n = 8
+    env = RobotVectorEnv(n, conditions=Conditions(slope=slope), **FAST)
+    env.reset(seed=0)
+    for step in range(1, 26):
+        *_, info = env.step(np.tile(hold(bittle, bittle.standing), (n, 1)))
+        assert (info["success"] == (step >= 5)).all()
+
+
+def test_what_is_seen_on_a_slope_is_true_gravity(bittle):
+    """Heading uphill, to the left of it, downhill."""
+    env = RobotVectorEnv(3, conditions="slope=10", **FAST)
+    qpos = np.tile(bittle.standing, (3, 1))
+    turn = Rotation.from_euler("z", [[0], [90], [180]], degrees=True)
+    qpos[:, 3:7] = turn.as_quat(scalar_first=True)
+    seen, _ = env.reset(options={"qpos": qpos})
+    s, c = np.sin(np.radians(10)), np.cos(np.radians(10))
+    np.testing.assert_allclose(
+        seen[:, :3], [[-s, 0, -c], [0, s, -c], [s, 0, -c]], atol=1e-6
+    )
+    np.testing.assert_allclose(env.episodes.robots.readings.square, 1.0)
+    np.testing.assert_array_equal(env.episodes.robots.qpos, qpos)  # given is given
+
+
+def test_starts_on_a_slope_are_turned_and_nothing_else(bittle, nine):
+    n = 200
+    env = RobotVectorEnv(n, starts=nine, conditions="slope=10", **FAST)
+    env.reset(seed=3)
+    qpos, now = env.episodes.robots.qpos, env.episodes.robots.readings
+    flat = RobotVectorEnv(n, starts=nine, **FAST)
+    flat.reset(seed=3)
+    plain, before = flat.episodes.robots.qpos, flat.episodes.robots.readings
+    np.testing.assert_array_equal(
+        qpos[:, [0, 1, 2, *range(7, 15)]], np.delete(plain, [3, 4, 5, 6], axis=1)
+    )
+    new, old = (Rotation.from_quat(q[:, 3:7], scalar_first=True) for q in (qpos, plain))
+    turn = (new * old.inv()).as_rotvec()
+    np.testing.assert_allclose(turn[:, :2], 0.0, atol=1e-7)
+    heading = turn[:, 2] % (2 * np.pi)
+    assert np.histogram(heading, 8, (0, 2 * np.pi))[0].min() > 10  # of 25
+    rng = np.random.default_rng([3, 7])
+    nine.sample(rng, 1)
+    assert heading[7] == pytest.approx(rng.uniform(0, 2 * np.pi))
+    np.testing.assert_allclose(now.distance, before.distance, atol=1e-9)
+    np.testing.assert_allclose(now.height, before.height)
+
+
+# Delay
+
+
+def trajectory(env, moves, qpos):
+    env.reset(options={"qpos": qpos})
+    steps = [env.step(move) for move in moves]
+    return [(seen, reward, info) for seen, reward, _, _, info in steps]
+
+
+@pytest.mark.parametrize("n_late", [1, 3])
+def test_late_commands_are_the_same_motion_some_steps_later(bittle, actions, n_late):
+    """As if the robot had first been told to hold what it holds; bit for bit."""
+    qpos, moves = np.array(bittle.keyframes["crouch"].qpos), actions(12, 1)[:, 0]
+    late = trajectory(RobotEnv(conditions=Conditions(delay=0.04 * n_late)), moves, qpos)
+    held = [hold(bittle, qpos)] * n_late
+    plain = trajectory(RobotEnv(), [*held, *moves], qpos)
+    for (seen, *rest), (expected, *others) in zip(
+        late, plain[: len(late)], strict=True
+    ):
+        np.testing.assert_array_equal(seen[: len(expected)], expected)
+        assert data_equivalence(rest, others, exact=True)
+    prompt = trajectory(RobotEnv(), moves, qpos)
+    assert not np.array_equal(late[1][0][:14], prompt[1][0])
+
+
+def test_commands_on_their_way_are_seen(nine, actions):
+    env = RobotVectorEnv(2, starts=nine, conditions="delay=0.08", **FAST)
+    seen, _ = env.reset(seed=0)
+    assert env.single_observation_space.shape == (14 + 2 * 8,)
+    first, second, third = actions(3, 2)
+    held = seen[:, 14:22]
+    np.testing.assert_array_equal(seen[:, 22:], held)
+    seen, *_ = env.step(first)
+    np.testing.assert_array_equal(seen[:, 14:22], held)
+    np.testing.assert_array_equal(seen[:, 22:], first.astype(np.float32))
+    env.step(second)
+    seen, *_ = env.step(third)
+    expected = np.concatenate([second, third], axis=1).astype(np.float32)
+    np.testing.assert_array_equal(seen[:, 14:], expected)
+
+
+def test_until_the_first_command_arrives_targets_are_held(nine, actions):
+    env = RobotVectorEnv(4, starts=nine, conditions="delay=0.08", **FAST)
+    env.reset(seed=0)
+    targets = [env.episodes.robots.readings.target.copy()]
+    for action in actions(3, 4):
+        env.step(action)
+        targets.append(env.episodes.robots.readings.target.copy())
+    np.testing.assert_allclose(targets[1], targets[0], atol=1e-12)
+    np.testing.assert_allclose(targets[2], targets[0], atol=1e-12)
+    assert np.abs(targets[3] - targets[2]).max() > 0.1
+
+
+def test_a_new_episode_forgets_the_commands_of_the_last(nine, actions):
+    """Of one robot, by a partial reset: the other's stay on their way."""
+    env = RobotVectorEnv(2, starts=nine, conditions="delay=0.08", **FAST)
+    env.reset(seed=0)
+    for action in actions(4, 2):
+        env.step(action)
+    before = env.get_state()["queue"]
+    env.reset(options={"reset_mask": np.array([False, True]), "qpos": nine.qpos[0]})
+    after = env.get_state()["queue"]
+    np.testing.assert_array_equal(after[0], before[0])
+    np.testing.assert_array_equal(before[0], actions(4, 2)[2:, 0])
+    np.testing.assert_allclose(after[1], [hold(env.robot, nine.qpos[0])] * 2)
+
+
+def test_late_actions_that_cannot_be_are_explained_at_once():
+    env = RobotVectorEnv(2, conditions="delay=0.04", **FAST)
+    env.reset(seed=0)
+    before = env.get_state()
+    with pytest.raises(InputError, match=r"`actions` .* \(2, 8\), .* got \(1, 8\)"):
+        env.step(np.zeros((1, 8)))
+    with pytest.raises(InputError, match="`actions` must be finite"):
+        env.step(np.full((2, 8), np.nan))
+    assert data_equivalence(env.get_state(), before, exact=True)
+
+
+# Environments
+
+
+@pytest.mark.parametrize("nominal", ["", "nominal", "torque=1,delay=0", Conditions()])
+def test_nominal_conditions_change_no_bit(nine, actions, nominal):
+    for kind, n in ((RobotEnv, 1), (RobotVectorEnv, 3)):
+        task = FallRecovery(episode_steps=6)
+        args = {} if kind is RobotEnv else {"num_envs": n, **FAST}
+        envs = [
+            kind(task=task, starts=nine, conditions=each, **args)
+            for each in (None, nominal)
+        ]
+        one, other = (env.reset(seed=5) for env in envs)
+        assert data_equivalence(one, other, exact=True)
+        for action in actions(8, n):
+            one, other = (
+                env.step(action[0] if kind is RobotEnv else action) for env in envs
+            )
+            assert data_equivalence(one, other, exact=True)
+    states = [env.get_state() for env in envs]
+    assert data_equivalence(*states, exact=True)
+    assert set(states[0]) == {"physics", "steps", "memory", "streams"}
+
+
+@pytest.mark.parametrize("text", [*EACH, ALL])
+def test_one_robot_and_many_give_the_same_numbers(text, nine, actions):
+    """Bit for bit, under every condition, across the ends of episodes."""
+    n, task = 3, FallRecovery(episode_steps=5)
+    vec = RobotVectorEnv(n, task, starts=nine, conditions=text, n_threads=2)
+    one = SyncVectorEnv(
+        [lambda: RobotEnv(task, starts=nine, conditions=text)] * n,
+        autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+    seeds = [11, 12, 13]
+    got, expected = vec.reset(seed=seeds), one.reset(seed=seeds)
+    assert data_equivalence(got, expected, exact=True)
+    for action in actions(12, n).astype(np.float32):
+        for got, expected in zip(vec.step(action), one.step(action), strict=True):
+            assert data_equivalence(got, expected, exact=True)
+
+
+@pytest.mark.parametrize("text", EACH)
+def test_every_condition_makes_a_difference(text, nine, actions):
+    seen = []
+    for conditions in ("", text):
+        env = RobotVectorEnv(3, starts=nine, conditions=conditions, **FAST)
+        env.reset(seed=1)
+        for action in actions(6, 3):
+            last = env.step(action)[0]
+        seen.append(last[:, :14])
+    assert np.abs(seen[0] - seen[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("text", ["delay=0.12", ALL])
+def test_an_interrupted_run_equals_one_that_was_not(text, nine, actions):
+    """Bit for bit, with commands on their way, across the ends of episodes."""
+
+    def make():
+        task = FallRecovery(episode_steps=7)
+        return RobotVectorEnv(3, task, starts=nine, conditions=text, **FAST)
+
+    whole, first, second = make(), make(), make()
+    moves = actions(24, 3)
+    whole.reset(seed=1)
+    expected = [whole.step(action) for action in moves]
+    first.reset(seed=1)
+    for action in moves[:10]:
+        first.step(action)
+    state = first.get_state()
+    first.step(moves[0])  # what comes after leaves the state alone
+    second.set_state(state)
+    for action, outcome in zip(moves[10:], expected[10:], strict=True):
+        assert data_equivalence(second.step(action), outcome, exact=True)
+    assert data_equivalence(second.get_state(), whole.get_state(), exact=True)
+
+
+def test_a_state_of_other_conditions_is_explained(nine):
+    prompt, late, later = (
+        RobotVectorEnv(2, conditions=text, **FAST)
+        for text in ("", "delay=0.04", "delay=0.08")
+    )
+    for env in (prompt, late, later):
+        env.reset(seed=0)
+    with pytest.raises(InputError, match="must hold memory, physics, queue, steps"):
+        late.set_state(prompt.get_state())
+    with pytest.raises(InputError, match="`queue` must have shape"):
+        late.set_state(later.get_state())
+
+
+def test_starts_belong_to_the_robot_of_the_study(bittle, nine):
+    RobotEnv(starts=nine, conditions="mass=1.5").reset(seed=0)
+    heavy = Conditions(mass=1.5).applied_to(bittle)
+    other = InitialStates.uniform(nine.qpos, names=nine.names, model=heavy.fingerprint)
+    with pytest.raises(InputError, match="belong to another robot than 'bittle'"):
+        RobotEnv(starts=other, conditions="mass=1.5")
+
+
+def test_gymnasium_makes_environments_under_conditions(nine):
+    made = {"starts": nine, "conditions": ALL}
+    env = gymnasium.make("kaccess/FallRecovery-v0", **made).unwrapped
+    vec = gymnasium.make_vec("kaccess/FallRecovery-v0", num_envs=2, **made, **FAST)
+    assert env.conditions == vec.conditions == Conditions.parse(ALL)
+    check_env(env, skip_render_check=True)
