@@ -2,6 +2,7 @@
 
 python experiments/compare_starts.py results/exploration/nominal.csv
 python experiments/compare_starts.py results/paper/guided.csv --picture guided.png
+python experiments/compare_starts.py results/paper/fall-recovery.csv --more results/paper/earlier/fall-recovery.csv
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Literal
 
 import tyro
 
-from kaccess.curves import format_comparison, load_curves, save_curves
+from kaccess.curves import format_comparison, load_curves, pool_curves, save_curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.style import figure_style, new_figure, save_figure
 
@@ -21,6 +22,8 @@ class Config:
 
     curves: tyro.conf.Positional[Path]
     """Folder of runs, such as `train/fall-recovery` of a study, or a table of them."""
+    more: tuple[Path, ...] = ()
+    """More of the same, of other runs, to be taken together with it."""
     against: str = "rnd"
     """Starts to compare with."""
     levels: tuple[float, ...] = (0.90, 0.95, 0.99)
@@ -34,7 +37,8 @@ class Config:
 
 
 def main(config: Config) -> None:
-    curves = load_curves(config.curves)
+    paths = (config.curves, *config.more)
+    curves = pool_curves([load_curves(path) for path in paths])
     print(
         format_comparison(
             curves, against=config.against, levels=config.levels, figure=config.figure

@@ -7,6 +7,7 @@ from kaccess.curves import (
     compare,
     format_comparison,
     load_curves,
+    pool_curves,
     save_curves,
 )
 from kaccess.stats import ratio_of_means
@@ -43,6 +44,27 @@ def test_those_who_never_reach_it_count_as_the_end():
     assert compare(slow, fast, 0.9).n_reached == 1
     assert compare(slow, fast, 0.9).better.value == 0.0
     assert compare(slow, slow, 0.9).better.value == 0.5
+
+
+def test_runs_are_pooled_up_to_where_the_shortest_ends():
+    first = {"ka": curves([0.1, 0.2, 0.3]), "rnd": curves([0.0, 0.0, 1.0])}
+    second = {"rnd": curves([0.4, 0.5], [0.6, 0.7]), "km": curves([0.0, 0.0])}
+    pooled = pool_curves([first, second])
+    assert list(pooled) == ["rnd"]
+    np.testing.assert_array_equal(pooled["rnd"].episodes, [25, 50])
+    np.testing.assert_array_equal(pooled["rnd"].seeds, [0, 1, 2])
+    np.testing.assert_array_equal(
+        pooled["rnd"].figures["success_loose"], [[0.0, 0.0], [0.4, 0.5], [0.6, 0.7]]
+    )
+
+
+def test_runs_that_cannot_be_pooled_are_explained():
+    every_25 = {"rnd": curves([0.0, 0.0])}
+    every_50 = {"rnd": Curves(np.arange(1), 50.0 * np.arange(1, 3), {})}
+    with pytest.raises(InputError, match="after the same episodes"):
+        pool_curves([every_25, every_50])
+    with pytest.raises(InputError, match="in common"):
+        pool_curves([every_25, {"ka": curves([0.0, 0.0])}])
 
 
 def test_ratio_of_means_and_its_interval():

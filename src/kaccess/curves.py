@@ -29,6 +29,7 @@ __all__ = [
     "format_comparison",
     "format_interval",
     "load_curves",
+    "pool_curves",
     "save_curves",
 ]
 
@@ -102,6 +103,17 @@ def load_curves(path: Path, *, episode_steps: int = 300) -> dict[str, Curves]:
         kind: _stack(seeds, episode_steps=episode_steps)
         for kind, seeds in kinds.items()
     }
+
+
+def pool_curves(runs: Sequence[Mapping[str, Curves]]) -> dict[str, Curves]:
+    """Return the curves of several runs as those of one, up to where the shortest ends.
+
+    Kinds that are not in all of the runs are left out. Seeds are numbered anew.
+    """
+    kinds = [kind for kind in runs[0] if all(kind in run for run in runs)]
+    if not kinds:
+        raise InputError("These runs have no kind of starts in common.")
+    return {kind: _pool([run[kind] for run in runs]) for kind in kinds}
 
 
 def save_curves(folder: Path, path: Path) -> None:
@@ -204,6 +216,21 @@ def _format_areas(
 def format_interval(interval: Interval, form: str) -> str:
     """Return an interval in words, its numbers in a form such as `.2f`."""
     return f"{interval.value:{form}} ({interval.low:{form}} to {interval.high:{form}})"
+
+
+def _pool(parts: Sequence[Curves]) -> Curves:
+    shortest = min((part.episodes for part in parts), key=len)
+    m = len(shortest)
+    if any(not np.array_equal(part.episodes[:m], shortest) for part in parts):
+        raise InputError("These runs were not tested after the same episodes.")
+    return Curves(
+        seeds=np.arange(sum(len(part.seeds) for part in parts)),
+        episodes=shortest,
+        figures={
+            name: np.concatenate([part.figures[name][:, :m] for part in parts])
+            for name in parts[0].figures
+        },
+    )
 
 
 def _read(path: Path) -> list[dict[str, str]]:
