@@ -2,7 +2,7 @@
 
 python experiments/compare_starts.py results/exploration/nominal.csv
 python experiments/compare_starts.py results/paper/guided.csv --picture guided.png
-python experiments/compare_starts.py results/paper/fall-recovery.csv --more results/paper/earlier/fall-recovery.csv
+python experiments/compare_starts.py one-run.csv --more another-run.csv
 """
 
 from dataclasses import dataclass

@@ -224,7 +224,7 @@ def _pool(parts: Sequence[Curves]) -> Curves:
     if any(not np.array_equal(part.episodes[:m], shortest) for part in parts):
         raise InputError("These runs were not tested after the same episodes.")
     return Curves(
-        seeds=np.arange(sum(len(part.seeds) for part in parts)),
+        seeds=np.arange(sum(len(part.seeds) for part in parts), dtype=float),
         episodes=shortest,
         figures={
             name: np.concatenate([part.figures[name][:, :m] for part in parts])
