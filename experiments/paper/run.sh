@@ -3,10 +3,10 @@
 # Every part can be run again, and goes on where it was interrupted:
 #
 #   experiments/paper/run.sh study       # 1000 poses, 999,000 pairs, all clusterings: 2 minutes on an H200
-#   experiments/paper/run.sh recovery    # six distributions and one guided, 5 seeds, 1600 episodes: 13 minutes
+#   experiments/paper/run.sh recovery    # six distributions and one guided, 5 seeds, 1600 episodes: 17 minutes
 #   experiments/paper/run.sh guided      # guided or not, 10 seeds, 250 episodes: 4 minutes
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
-#   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 15 minutes
+#   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -62,12 +62,15 @@ backflip() {
 tests() {
   for task in fall-recovery backflip; do
     $KACCESS evaluate "$STUDY" --task $task --poses 500
+    $KACCESS evaluate "$STUDY" --task $task --poses 500 --best
   done
+  $KACCESS evaluate "$STUDY" --poses 500 --conditions delay=0.04
   $KACCESS report "$STUDY"
   for task in fall-recovery backflip; do
     $PYTHON experiments/paper/collect.py "$STUDY" --task $task
   done
   $PYTHON experiments/paper/intervals.py "$STUDY"
+  $PYTHON experiments/paper/intervals.py "$STUDY" --kinds guided-rnd --best --out results/paper/ten-thousand-poses-best.csv
 }
 
 case "${1:-}" in
