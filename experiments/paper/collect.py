@@ -53,6 +53,10 @@ def main(config: Config) -> None:
     save_curves(study / "train" / task, out / f"{task}.csv")
     tested = json.loads((study / "evaluation" / f"{task}.json").read_text())
     write_scores(tested["policies"], out / f"{task}-scores.csv")
+    best = study / "evaluation" / f"{task}_best.json"
+    if best.exists():
+        policies = json.loads(best.read_text())["policies"]
+        write_scores(policies, out / f"{task}-best-scores.csv")
     for name in FIGURES:
         file = f"{name.format(task=task)}.png"
         shutil.copy(study / "figures" / file, out / file)
