@@ -17,7 +17,9 @@ import numpy as np
 import tyro
 
 from kaccess.curves import Curves, load_curves, save_curves
-from kaccess.learning import kind_of
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.task import make_task
+from kaccess.learning import evaluation_name, kind_of
 from kaccess.stats import wilson
 
 FIGURES = (
@@ -51,9 +53,9 @@ def main(config: Config) -> None:
     study, out, task = config.study, config.out, config.task
     out.mkdir(parents=True, exist_ok=True)
     save_curves(study / "train" / task, out / f"{task}.csv")
-    tested = json.loads((study / "evaluation" / f"{task}.json").read_text())
+    tested = json.loads(evaluation(study, task).read_text())
     write_scores(tested["policies"], out / f"{task}-scores.csv")
-    best = study / "evaluation" / f"{task}_best.json"
+    best = evaluation(study, task, best=True)
     if best.exists():
         policies = json.loads(best.read_text())["policies"]
         write_scores(policies, out / f"{task}-best-scores.csv")
@@ -63,6 +65,13 @@ def main(config: Config) -> None:
     curves = load_curves(out / f"{task}.csv")
     print(f"From {tested['n_poses']} unseen poses, 3 s each.\n")
     print(table(tested["policies"], curves, config.level))
+
+
+def evaluation(study: Path, task: str, *, best: bool = False) -> Path:
+    """Return the file of what `kaccess evaluate` found, without conditions."""
+    nominal = Conditions()
+    name = evaluation_name(make_task(task), nominal, nominal, best=best)
+    return study / "evaluation" / f"{name}.json"
 
 
 def write_scores(policies: Sequence[Mapping[str, Any]], path: Path) -> None:
