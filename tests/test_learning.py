@@ -149,6 +149,22 @@ def test_a_learner_does_not_depend_on_its_company(trained, study):
         assert here.read_text() == there.read_text()
 
 
+def test_seeds_can_be_trained_apart(trained, study):
+    """As jobs on several machines would, or to add seeds later."""
+    for seed in range(2):
+        config = replace(CONFIG, seeds=1, first_seed=seed)
+        pipeline.train(study, config, SAC, device="cpu")
+    for name in NAMES:
+        here, there = (
+            each / "train" / "fall-recovery" / name / "episodes.csv"
+            for each in (study, trained)
+        )
+        assert here.read_text() == there.read_text()
+    config = replace(CONFIG, seeds=1, first_seed=1, episodes=2)
+    out = pipeline.train(study, config, SAC, device="cpu")  # goes on with its own
+    assert [len(rows(out / name / "episodes.csv")) for name in NAMES] == [1, 2, 1, 2]
+
+
 def test_policies_are_tested_from_poses_never_learned_from(trained):
     found = pipeline.evaluate(trained, n_poses=10)
     assert [each.name for each in found] == [*NAMES, "routes"]

@@ -84,7 +84,7 @@ class SampleConfig:
     def __post_init__(self) -> None:
         if self.n < 2:
             raise InputError(f"`n` must be at least 2 poses, got {self.n}.")
-        _check_seed(self.seed)
+        _check_seed(seed=self.seed)
         if self.mirror and self.n % 2:
             raise InputError(
                 f"`n` must be even with `mirror`, which draws pairs, got {self.n}."
@@ -147,7 +147,7 @@ class ClusterConfig:
             raise InputError(f"`k_max` must be at least 2, got {self.k_max}.")
         if self.n_init < 1:
             raise InputError(f"`n_init` must be at least 1, got {self.n_init}.")
-        _check_seed(self.seed)
+        _check_seed(seed=self.seed)
         if self.n_bootstrap < 0 or (self.n_bootstrap and self.k is not None):
             raise InputError(
                 "`n_bootstrap` must not be negative, and goes with the choice of k, "
@@ -182,7 +182,7 @@ class SkillConfig:
             raise InputError(f"`candidates` must be at least 2, got {self.candidates}.")
         if not 0 <= self.noise <= 1:
             raise InputError(f"`noise` must lie in [0, 1], got {self.noise}.")
-        _check_seed(self.seed)
+        _check_seed(seed=self.seed)
 
 
 # What reached 95 % success in the fewest episodes: docs/results.md.
@@ -202,6 +202,8 @@ class TrainConfig:
     By default what learns fastest: guided-rnd."""
     seeds: int = 3
     """Learners for each kind of starts."""
+    first_seed: int = 0
+    """Seed of the first of them: to add learners later, or on another machine."""
     episodes: int = 1600
     """Episodes of each learner; the paper's."""
     test_every: int = 50
@@ -221,6 +223,7 @@ class TrainConfig:
             test_every=self.test_every,
             test_poses=self.test_poses,
         )
+        _check_seed(first_seed=self.first_seed)
         if not self.starts:
             object.__setattr__(self, "starts", (_BEST_STARTS,))
         if len(set(self.starts)) < len(self.starts):
@@ -305,9 +308,10 @@ def _check_positive(**settings: float) -> None:
             )
 
 
-def _check_seed(seed: int) -> None:
-    if seed < 0:
-        raise InputError(f"`seed` must not be negative, got {seed}.")
+def _check_seed(**settings: int) -> None:
+    for name, value in settings.items():
+        if value < 0:
+            raise InputError(f"`{name}` must not be negative, got {value}.")
 
 
 def _check_counts(**settings: int) -> None:

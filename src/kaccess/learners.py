@@ -56,7 +56,7 @@ def learners(study: Study, config: TrainConfig, task: Task) -> list[Learner]:
         )
         for text in config.starts
         for starts in [find_starts(study, text.removeprefix(GUIDED), task)]
-        for seed in range(config.seeds)
+        for seed in _seeds(config)
     ]
 
 
@@ -119,7 +119,13 @@ def _qualified(starts: InitialStates, name: str, task: Task) -> InitialStates:
 def population_name(config: TrainConfig) -> str:
     """Name the checkpoint of learners that are trained together."""
     starts = "_".join(config.starts).replace(":", "-")
-    return f"checkpoint_{starts}_{config.seeds}"
+    seeds = _seeds(config)
+    which = f"{seeds[0]}-{seeds[-1]}" if config.first_seed else f"{config.seeds}"
+    return f"checkpoint_{starts}_{which}"
+
+
+def _seeds(config: TrainConfig) -> range:
+    return range(config.first_seed, config.first_seed + config.seeds)
 
 
 def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
