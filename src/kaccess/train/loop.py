@@ -104,13 +104,12 @@ def train(
     store = _Store(out, f"{checkpoint}.safetensors", settings)
     earlier = store.read()
     done = int(earlier.progress["step"]) if earlier else 0
-    most = max(n_steps, done)
     run = Run(
         envs,
         config,
         names=names,
         seeds=seeds,
-        n_steps=most,
+        n_steps=max(n_steps, done),
         device=device,
         warm_up=warm_up,
     )
@@ -124,8 +123,8 @@ def train(
         run.population.learners, names, low=envs.low, high=envs.high, metadata=meta
     )
     best = _Best(out, best_by, earlier.progress.get("best", {}) if earlier else {})
+    tests = _Tests(evaluate, evaluate_every, policies, journal, best)
     clock = _Clock(run, checkpoint_every)
-    tested: dict[str, float] = {}
     with (
         deferred_interrupt() as interrupted,
         closing(journal),
@@ -133,13 +132,10 @@ def train(
         tuned_cpu(run.population),
     ):
         while True:
-            if evaluate and run.step // evaluate_every > run.n_evaluations:
-                tested = _evaluate(
-                    evaluate, run, policies, journal, best, every=evaluate_every
-                )
+            tests.make_if_due(run)
             over = run.step >= n_steps or not run.alive.any()
             if progress and (over or clock.report_is_due()):
-                figures = clock.figures() | tested
+                figures = clock.figures() | tests.means
                 progress(min(run.step, n_steps), n_steps, figures)
             if interrupted():
                 raise KeyboardInterrupt
@@ -150,26 +146,6 @@ def train(
             for learner, episode in run.advance():
                 journal.note("episodes", learner, run.step, episode)
     return Trained(policies, dict(run.stopped), run.step)
-
-
-def _evaluate(
-    evaluate: Evaluate,
-    run: Run,
-    policies: Policies,
-    journal: Journal,
-    best: "_Best",
-    *,
-    every: int,
-) -> dict[str, float]:
-    """Note the figures of a test, and return their means over the learners."""
-    figures = evaluate(policies, run.step)
-    for p in np.flatnonzero(run.alive).tolist():
-        row = {name: float(values[p]) for name, values in figures.items()}
-        journal.note("evaluation", p, run.step, row)
-        best.look_at(policies, p, row)
-    run.n_evaluations = run.step // every
-    alive = run.alive
-    return {name: float(values[alive].mean()) for name, values in figures.items()}
 
 
 def _check(
@@ -264,6 +240,48 @@ class _Best:
         for name, policy in self._new.items():
             policy.save(self._out / name / BEST_POLICY)
         self._new.clear()
+
+
+class _Tests:
+    """Tests of all learners, every so often.
+
+    Args:
+        evaluate: Makes one, if any are wanted.
+        every: Steps of a learner between two of them.
+        policies: Of the learners.
+        journal: To note what comes of them.
+        best: To keep the policies that do better than ever.
+
+    Attributes:
+        means: Figures of the last test, over the learners.
+    """
+
+    def __init__(
+        self,
+        evaluate: Evaluate | None,
+        every: int,
+        policies: Policies,
+        journal: Journal,
+        best: _Best,
+    ) -> None:
+        self._evaluate, self._every = evaluate, every
+        self._policies, self._journal, self._best = policies, journal, best
+        self.means: dict[str, float] = {}
+
+    def make_if_due(self, run: Run) -> None:
+        n_due = run.step // self._every
+        if self._evaluate is None or n_due <= run.n_evaluations:
+            return
+        figures = self._evaluate(self._policies, run.step)
+        for p in np.flatnonzero(run.alive).tolist():
+            row = {name: float(values[p]) for name, values in figures.items()}
+            self._journal.note("evaluation", p, run.step, row)
+            self._best.look_at(self._policies, p, row)
+        run.n_evaluations = n_due
+        alive = run.alive
+        self.means = {
+            name: float(values[alive].mean()) for name, values in figures.items()
+        }
 
 
 class _Clock:
