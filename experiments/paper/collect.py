@@ -2,7 +2,7 @@
 
 python experiments/paper/collect.py runs/paper results/paper
 
-Needs `kaccess evaluate` and `kaccess report` of the study. Prints our Table II.
+Needs `kaccess evaluate` and, for figures, `kaccess report`. Prints our Table II.
 """
 
 import csv
@@ -47,6 +47,8 @@ class Config:
     """What was learned."""
     level: float = 0.95
     """Share of success, whose first time is shown."""
+    figures: bool = True
+    """Whether to take the figures of the study's report along."""
 
 
 def main(config: Config) -> None:
@@ -59,7 +61,7 @@ def main(config: Config) -> None:
     if best.exists():
         policies = json.loads(best.read_text())["policies"]
         write_scores(policies, out / f"{task}-best-scores.csv")
-    for name in FIGURES:
+    for name in FIGURES if config.figures else ():
         file = f"{name.format(task=task)}.png"
         shutil.copy(study / "figures" / file, out / file)
     curves = load_curves(out / f"{task}.csv")

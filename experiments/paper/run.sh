@@ -4,9 +4,11 @@
 #
 #   experiments/paper/run.sh study       # 1000 poses, 999,000 pairs, all clusterings: 2 minutes on an H200
 #   experiments/paper/run.sh recovery    # six distributions and one guided, 5 seeds, 1600 episodes: 17 minutes
+#   experiments/paper/run.sh seeds       # five more seeds of these but 1-pose: 14 minutes
 #   experiments/paper/run.sh guided      # guided or not, 10 seeds, 250 episodes: 4 minutes
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
+#   experiments/paper/run.sh gamma       # the same, but guided-ka, with a shorter sight: 14 minutes
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -33,8 +35,25 @@ recovery() {
   $KACCESS train "$STUDY" --starts $STARTS guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" --test-every 50 $COMMON
 }
 
-guided() {  # in a copy, since a study trains each learner once
-  [ -d "$STUDY-guided" ] || { mkdir "$STUDY-guided" && cp -r "$STUDY"/{study.json,study.zarr,starts,clusters} "$STUDY-guided"; }
+copy() {  # since a study trains each learner once
+  [ -d "$1" ] || { mkdir "$1" && cp -r "$STUDY"/{study.json,study.zarr,starts,clusters} "$1"; }
+  [ ! -d "$STUDY/skills" ] || cp -r "$STUDY/skills" "$1"
+}
+
+seeds() {  # in a copy, since these were stopped by the clock, after 1080 episodes
+  copy "$STUDY-seeds"
+  $KACCESS train "$STUDY-seeds" --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --first-seed "$SEEDS" \
+    --episodes 1080 --test-every 50 $COMMON
+  $KACCESS evaluate "$STUDY-seeds" --poses 500
+  $KACCESS evaluate "$STUDY-seeds" --poses 500 --best
+  $PYTHON experiments/paper/collect.py "$STUDY-seeds" results/paper/more-seeds --no-figures
+  $PYTHON experiments/paper/intervals.py "$STUDY-seeds" --kinds ka guided-rnd --out results/paper/more-seeds/ten-thousand-poses.csv
+  $PYTHON experiments/compare_starts.py results/paper/fall-recovery.csv --more results/paper/more-seeds/fall-recovery.csv \
+    --picture results/paper/ten-seeds.png
+}
+
+guided() {
+  copy "$STUDY-guided"
   $KACCESS train "$STUDY-guided" --starts rnd kmedoids guided-rnd guided-kmedoids --seeds 10 --episodes 250 \
     --test-every 10 $COMMON
   $PYTHON experiments/compare_starts.py "$STUDY-guided/train/fall-recovery" --picture results/paper/guided.png
@@ -59,6 +78,15 @@ backflip() {
     --test-every 50 --sac.hidden 192 192 $COMMON
 }
 
+gamma() {
+  copy "$STUDY-gamma"
+  $KACCESS train "$STUDY-gamma" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
+    --test-every 50 --sac.hidden 192 192 --sac.gamma 0.95 $COMMON
+  $KACCESS evaluate "$STUDY-gamma" --task backflip --poses 500
+  $KACCESS evaluate "$STUDY-gamma" --task backflip --poses 500 --best
+  $PYTHON experiments/paper/collect.py "$STUDY-gamma" results/paper/gamma --task backflip --no-figures
+}
+
 tests() {
   for task in fall-recovery backflip; do
     $KACCESS evaluate "$STUDY" --task $task --poses 500
@@ -76,9 +104,11 @@ tests() {
 case "${1:-}" in
   study) study ;;
   recovery) recovery ;;
+  seeds) seeds ;;
   guided) guided ;;
   harder) harder ;;
   backflip) backflip ;;
+  gamma) gamma ;;
   tests) tests ;;
-  *) sed -n '2,11s/^# \?//p' "$0"; exit 2 ;;
+  *) sed -n '2,13s/^# \?//p' "$0"; exit 2 ;;
 esac
