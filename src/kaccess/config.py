@@ -238,6 +238,9 @@ class SacConfig:
 
     gamma: float = 0.987
     """Discount of what comes a step later [-]."""
+    return_steps: int = 1
+    """Steps whose rewards are added up before the critics say what comes after: n-step
+    returns."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer, of actor and critics."""
     batch_size: int = 256
@@ -278,6 +281,7 @@ class SacConfig:
             learning_rate=self.learning_rate, initial_alpha=self.initial_alpha
         )
         _check_counts(
+            return_steps=self.return_steps,
             batch_size=self.batch_size,
             warmup_steps=self.warmup_steps,
             envs_per_learner=self.envs_per_learner,

@@ -53,7 +53,7 @@ class ReferenceLearner:
     def update(self, rows, noise):
         n, k = self.n_obs, self.n_obs + self.n_act
         obs, act, reward = rows[:, :n], rows[:, n:k], rows[:, k]
-        terminated, next_obs = rows[:, k + 1], rows[:, k + 2 :]
+        discount, next_obs = rows[:, k + 1], rows[:, k + 2 :]
         now, later = noise.chunk(2)
         alpha = self.log_alpha.exp().detach()
         action, log_prob = self.sample(obs, now)
@@ -63,7 +63,7 @@ class ReferenceLearner:
             x = torch.cat([next_obs, next_action], -1)
             value = torch.minimum(*(q(x)[:, 0] for q in self.targets))
             value = value - alpha * next_log_prob
-            target = reward + self.config.gamma * (1 - terminated) * value
+            target = reward + discount * value
         x = torch.cat([obs, act], -1)
         errors = [nn.functional.mse_loss(q(x)[:, 0], target) for q in self.critics]
         self.step(self.critic_adam, 0.5 * sum(errors))

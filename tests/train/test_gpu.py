@@ -55,7 +55,7 @@ def test_graphs_do_what_the_calls_do():
             obs=rng.normal(size=(3, 5)),
             actions=rng.uniform(-1, 1, (3, 2)),
             rewards=rng.normal(size=3),
-            terminated=np.zeros(3, dtype=bool),
+            discount=np.full(3, 0.987),
             next_obs=rng.normal(size=(3, 5)),
             kept=np.ones(3, dtype=bool),
         )
@@ -82,7 +82,7 @@ def test_compiled_update_does_the_same():
         for each in (True, False)
     )
     memories = torch.randn(compiled.replay.data.shape, device="cuda")
-    memories[:, 8] = 0.0  # nothing terminated
+    memories[:, 8] = 0.987  # nothing terminated
     for population in (compiled, plain):
         population.replay.data.copy_(memories)
         population.replay.counts[:] = CONFIG.capacity

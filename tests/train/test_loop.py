@@ -45,7 +45,7 @@ def test_replay_joins_states_of_one_episode_only(tmp_path, mode):
         time, next_time = replay[:, 2] * 7, replay[:, -1] * 7
         np.testing.assert_allclose(next_time - time, 1, atol=1e-5)
         assert (next_time > 6.5).sum() >= 2  # the last states of episodes are there
-        terminated = replay[:, 6] > 0
+        terminated = replay[:, 6] == 0
         np.testing.assert_array_equal(terminated, np.abs(replay[:, -3]) > 1.05)
         assert terminated.any()
 

@@ -20,7 +20,7 @@ def experience(n, value, *, kept=True):
         obs=np.full((n, 3), value),
         actions=np.full((n, 2), value + 0.25),
         rewards=np.full(n, value + 0.5),
-        terminated=np.zeros(n, dtype=bool),
+        discount=np.full(n, 0.75),
         next_obs=np.full((n, 3), value + 1.0),
         kept=np.broadcast_to(kept, n),
     )
@@ -79,8 +79,8 @@ def test_transitions_arrive_as_they_are():
     learners = population()
     learners.exchange(np.zeros((2, 3)), experience(2, 7.0, kept=[True, False]))
     rows, nothing = learners.replay.contents()
-    s, a, r, done, s2 = [7.0] * 3, [7.25] * 2, [7.5], [0.0], [8.0] * 3
-    np.testing.assert_array_equal(rows, [[*s, *a, *r, *done, *s2]])
+    s, a, r, d, s2 = [7.0] * 3, [7.25] * 2, [7.5], [0.75], [8.0] * 3
+    np.testing.assert_array_equal(rows, [[*s, *a, *r, *d, *s2]])
     assert len(nothing) == 0
 
 

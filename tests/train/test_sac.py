@@ -77,11 +77,11 @@ def test_figures_are_those_of_the_losses():
 def test_time_limit_bootstraps_and_termination_does_not():
     rows = torch.zeros(1, 3, SHAPE.row)
     rows[0, :, 7] = torch.tensor([1.0, 1.0, -2.0])  # rewards
-    rows[0, :, 8] = torch.tensor([0.0, 1.0, 1.0])  # terminated
+    rows[0, :, 8] = torch.tensor([0.9, 0.0, 0.0])  # discounts
     next_q = torch.tensor([[[10.0, 10.0, 10.0], [8.0, 12.0, 9.0]]])
     later = networks.Sample(*[torch.full((1, 3), 2.0)] * 4)  # log probability 2
     target = sac.critic_target(
-        sac.Batch.of(rows, SHAPE), later, next_q, torch.tensor([[0.5]]), 0.9
+        sac.Batch.of(rows, SHAPE), later, next_q, torch.tensor([[0.5]])
     )
     # 1 + 0.9 (8 - 0.5 * 2); where it terminated, the reward alone
     np.testing.assert_allclose(target, [[1 + 0.9 * 7, 1.0, -2.0]], rtol=1e-6)

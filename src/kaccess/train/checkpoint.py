@@ -21,7 +21,7 @@ from kaccess.train.population import Population
 
 __all__ = ["Checkpoint", "load_checkpoint", "restore", "save_checkpoint", "snapshot"]
 
-_KIND = "kaccess checkpoint (1)"
+_KIND = "kaccess checkpoint (2)"
 
 
 @dataclass(frozen=True)

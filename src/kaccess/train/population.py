@@ -39,9 +39,9 @@ class Experience:
     actions: Array
     """(n, act) in [-1, 1]."""
     rewards: Array
-    """(n,)."""
-    terminated: BoolArray
-    """(n,) whether the episode ended there, and not just its time."""
+    """(n,), discounted and summed if over several steps."""
+    discount: Array
+    """(n,) of the value in `next_obs`; 0 where the episode ended of itself."""
     next_obs: Array
     """(n, obs) in which they ended, before any reset."""
     kept: BoolArray
@@ -285,13 +285,13 @@ def find_device(name: str) -> torch.device:
 
 
 def _fill(rows: Array, experience: Experience) -> None:
-    """Write transitions as s, a, r, terminated, s'."""
+    """Write transitions as s, a, r, discount, s'."""
     n_obs = experience.obs.shape[1]
     n = n_obs + experience.actions.shape[1]
     rows[:, :n_obs] = experience.obs
     rows[:, n_obs:n] = experience.actions
     rows[:, n] = experience.rewards
-    rows[:, n + 1] = experience.terminated
+    rows[:, n + 1] = experience.discount
     rows[:, n + 2 :] = experience.next_obs
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from kaccess.config import SacConfig
 from kaccess.train.checkpoint import Checkpoint, restore, snapshot
 from kaccess.train.population import Experience, Population
+from kaccess.train.returns import MultiStep
 from kaccess.train.sac import METRICS, Shape
 from kaccess.train.streams import Stream, rng_of
 from kaccess.train.vector import Envs, Outcome
@@ -85,6 +87,7 @@ class Run:
             device=device,
             capacity=min(config.capacity, max(needed, self._each)),
         )
+        self._multi_step = MultiStep(config.return_steps)
         self.step, self.n_evaluations = 0, 0
         self.stopped: dict[str, str] = {}
         self.between_steps = True
@@ -99,6 +102,7 @@ class Run:
     def start(self) -> None:
         """Begin all episodes."""
         n = len(self.names) * self._each
+        self._multi_step.clear()
         self._returns, self._lengths = np.zeros(n), np.zeros(n, dtype=np.int64)
         obs = self.envs.reset(self._env_seeds())
         self._stop_all(self._broken(obs), "observation")
@@ -140,10 +144,13 @@ class Run:
         arrays = snapshot(self.population)
         arrays |= {f"run/{name}": getattr(self, f"_{name}") for name in _STATE}
         arrays["run/ended"] = self.envs.ended
-        arrays |= {f"env/{name}": each for name, each in self.envs.get_state().items()}
-        if self._warm_up:
-            state = self._warm_up.get_state()
-            arrays |= {f"warm-up/{name}": each for name, each in state.items()}
+        parts = {
+            "env": self.envs.get_state(),
+            "multi-step": self._multi_step.get_state(),
+            "warm-up": self._warm_up.get_state() if self._warm_up else {},
+        }
+        for part, state in parts.items():
+            arrays |= {f"{part}/{name}": each for name, each in state.items()}
         return arrays
 
     def go_on(self, checkpoint: Checkpoint) -> None:
@@ -155,6 +162,7 @@ class Run:
         self.stopped = dict(progress["stopped"])
         for name in _STATE:
             setattr(self, f"_{name}", state[name].copy())
+        self._multi_step.set_state(checkpoint.part("multi-step"))
         if self._warm_up:
             self._warm_up.set_state(checkpoint.part("warm-up"))
         self.envs.reset(self._env_seeds())
@@ -183,15 +191,20 @@ class Run:
         ]
         return [int(seed) for seed in np.concatenate(draws)]
 
-    def _experience(self, outcome: Outcome) -> Experience:
-        return Experience(
+    def _experience(self, outcome: Outcome) -> Experience | None:
+        """Return the transitions of which enough steps are known by now."""
+        alive = np.repeat(self.alive, self._each)
+        gamma = np.float32(self.config.gamma)
+        step = Experience(
             obs=self._obs,
             actions=self._actions,
             rewards=outcome.rewards,
-            terminated=outcome.terminated,
+            discount=gamma * ~outcome.terminated,
             next_obs=outcome.next_obs,
-            kept=outcome.real & np.repeat(self.alive, self._each),
+            kept=outcome.real & alive,
         )
+        known = self._multi_step.add(step, outcome.done)
+        return replace(known, kept=known.kept & alive) if known else None
 
     def _look_at(self, outcome: Outcome) -> None:
         """Stop the learners whose environments gave what is not a number."""

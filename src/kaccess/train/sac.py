@@ -4,12 +4,13 @@ Every tensor has a leading axis of learners, and nothing is ever summed over it:
 one learner sees changes no number of another. An update is, for all of them at once,
 
 1. actions of the actor in the states s and s' of a batch from each learner's replay,
-2. a step of both critics towards r + gamma (min Q'(s', a') - alpha log pi(a' | s')),
+2. a step of both critics towards r + d (min Q'(s', a') - alpha log pi(a' | s')),
 3. a step of the actor down alpha log pi(a | s) - min Q(s, a),
 4. a step of the entropy coefficient alpha, and of the target critics Q'.
 
-An episode cut short by a time limit goes on in the target; only one that `terminated`
-ends there. The order is that of Stable-Baselines3.
+A transition brings its own discount d: gamma, or gamma^n over n steps. An episode cut
+short by a time limit goes on in the target; only one that `terminated` ends there, with
+d = 0. The order is that of Stable-Baselines3.
 
 The functions `*_gradient` and `*_target` are pure; `update_` changes the learners in
 place and without a look from the host, so that it can be a CUDA graph. A learner whose
@@ -66,7 +67,7 @@ class Shape:
 
     @property
     def row(self) -> int:
-        """Numbers of a transition: s, a, r, terminated, s'."""
+        """Numbers of a transition: s, a, r, discount, s'."""
         return 2 * self.obs_dim + self.act_dim + 2
 
 
@@ -135,18 +136,18 @@ class Batch:
     obs: Tensor
     obs_act: Tensor
     reward: Tensor
-    terminated: Tensor
+    discount: Tensor
     next_obs: Tensor
 
     @classmethod
     def of(cls, rows: Tensor, shape: Shape) -> "Batch":
-        """Take apart rows of s, a, r, terminated, s'."""
+        """Take apart rows of s, a, r, discount, s'."""
         n_obs, n = shape.obs_dim, shape.obs_dim + shape.act_dim
         return cls(
             obs=rows[..., :n_obs],
             obs_act=rows[..., :n],
             reward=rows[..., n],
-            terminated=rows[..., n + 1],
+            discount=rows[..., n + 1],
             next_obs=rows[..., n + 2 :],
         )
 
@@ -206,7 +207,7 @@ def update_(learners: Learners, rows: Tensor, noise: Tensor, config: SacConfig) 
 
     # Critics
     next_q = q_values(learners.target_layers, batch.next_obs, later.action)
-    target = critic_target(batch, later, next_q, alpha, config.gamma)
+    target = critic_target(batch, later, next_q, alpha)
     gradient, loss = critic_gradient(
         learners.critic_layers, batch.obs_act, target, shape.critic.width
     )
@@ -246,7 +247,7 @@ def q_values(layers: Sequence[Layer], obs: Tensor, action: Tensor) -> Tensor:
 
 
 def critic_target(
-    batch: Batch, next_action: Sample, next_q: Tensor, alpha: Tensor, gamma: float
+    batch: Batch, next_action: Sample, next_q: Tensor, alpha: Tensor
 ) -> Tensor:
     """Return the (p, b) value that both critics shall have.
 
@@ -255,11 +256,9 @@ def critic_target(
         next_action: Actions (p, b, a) in their next states.
         next_q: (p, 2, b) what the target critics say of these.
         alpha: (p, 1) entropy coefficients.
-        gamma: Discount.
     """
     value = next_q.amin(1).addcmul_(alpha, next_action.log_prob, value=-1)
-    goes_on = batch.terminated.mul(-gamma).add_(gamma)
-    return torch.addcmul(batch.reward, goes_on, value)
+    return torch.addcmul(batch.reward, batch.discount, value)
 
 
 def critic_gradient(
