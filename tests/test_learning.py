@@ -234,6 +234,12 @@ def test_starts_of_another_model_are_refused(study, capsys):
 def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
     err = refusal(capsys, "train", trained, "--starts", "ka", "--device", "cpu")
     assert "was trained before, with other learners" in err
+    overlap = ("--seeds", 2, "--first-seed", 1, "--starts", "ka", "--device", "cpu")
+    assert "(further seeds with `--first-seed`)" in refusal(
+        capsys, "train", trained, *overlap
+    )
+    err = refusal(capsys, "train", trained, "--first-seed", -1)
+    assert "`first_seed` must not be negative, got -1" in err
 
 
 @pytest.mark.parametrize("other", [(), ("--run", "routes")])

@@ -8,7 +8,7 @@
 #   experiments/paper/run.sh guided      # guided or not, 10 seeds, 250 episodes: 4 minutes
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
-#   experiments/paper/run.sh gamma       # the same, but guided-ka, with a shorter sight: 14 minutes
+#   experiments/paper/run.sh gamma       # the same without guided-ka, with a shorter sight (after backflip): 14 minutes
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -288,6 +288,12 @@ class SacConfig:
             updates_per_step=self.updates_per_step,
             capacity=self.capacity,
         )
+        n_before_updates = -(-self.warmup_steps // self.envs_per_learner)
+        if self.return_steps > n_before_updates:
+            raise InputError(
+                "`return_steps` must be at most the steps of a robot in the warm-up "
+                f"({n_before_updates}), got {self.return_steps}."
+            )
         if self.capacity < self.envs_per_learner:
             raise InputError(
                 f"`capacity` must be at least `envs_per_learner` "

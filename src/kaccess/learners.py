@@ -136,5 +136,6 @@ def require_new(out: Path, names: Sequence[str], *, checkpoint: str) -> None:
     if known:
         raise InputError(
             f"{out / known[0]} was trained before, with other learners. Ask for the "
-            "same starts and seeds to go on, for others to add to them, or delete it."
+            "same starts and seeds to go on, for others to add to them (further seeds "
+            "with `--first-seed`), or delete it."
         )

@@ -46,6 +46,7 @@ def test_replay_joins_states_of_one_episode_only(tmp_path, mode):
         np.testing.assert_allclose(next_time - time, 1, atol=1e-5)
         assert (next_time > 6.5).sum() >= 2  # the last states of episodes are there
         terminated = replay[:, 6] == 0
+        assert set(replay[:, 6]) == {0.0, np.float32(CONFIG.gamma)}
         np.testing.assert_array_equal(terminated, np.abs(replay[:, -3]) > 1.05)
         assert terminated.any()
 

@@ -135,3 +135,42 @@ def test_a_run_over_several_steps_goes_on_to_the_bit(tmp_path, stop):
 def test_refuses_fewer_than_one_step():
     with pytest.raises(InputError, match="`return_steps` must be at least 1, got 0"):
         SacConfig(return_steps=0)
+
+
+def test_refuses_more_steps_than_there_are_before_the_first_update():
+    with pytest.raises(InputError, match=r"`return_steps` .*warm-up \(7\), got 8"):
+        SacConfig(return_steps=8, warmup_steps=50, envs_per_learner=8)
+
+
+def test_new_episodes_are_not_joined_to_those_before(tmp_path):
+    """Where a run goes on without the state of its environments."""
+
+    def env():
+        bare = PointMasses(3, limit=1000)
+        bare.get_state = None
+        return bare
+
+    config = dataclasses.replace(CONFIG, return_steps=3, capacity=500)
+    run(tmp_path, env=env(), config=config, n_steps=30)
+    run(tmp_path, env=env(), config=config, n_steps=40)
+    replay = arrays(tmp_path)["replay/0"]
+    assert len(replay) == 28 + 8
+    np.testing.assert_allclose((replay[:, -1] - replay[:, 2]) * 1000, 3, atol=1e-3)
+
+
+def test_a_learner_that_breaks_down_remembers_nothing_of_it(tmp_path):
+    env = PointMasses(3)
+    plain = env.step
+
+    def broken(actions):
+        obs, rewards, *rest = plain(actions)
+        rewards[0] = np.inf if len(env.actions_seen) >= 30 else rewards[0]
+        return obs, rewards, *rest
+
+    env.step = broken
+    config = dataclasses.replace(CONFIG, return_steps=4, capacity=500)
+    trained = run(tmp_path, env=env, config=config, n_steps=60)
+    assert list(trained.stopped) == [NAMES[0]]
+    sizes = [len(arrays(tmp_path)[f"replay/{p}"]) for p in range(3)]
+    assert sizes == [26, 57, 57]
+    assert np.isfinite(arrays(tmp_path)["replay/0"]).all()

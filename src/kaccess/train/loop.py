@@ -269,8 +269,10 @@ class _Tests:
         self.means: dict[str, float] = {}
 
     def make_if_due(self, run: Run) -> None:
+        if self._evaluate is None:
+            return
         n_due = run.step // self._every
-        if self._evaluate is None or n_due <= run.n_evaluations:
+        if n_due <= run.n_evaluations:
             return
         figures = self._evaluate(self._policies, run.step)
         for p in np.flatnonzero(run.alive).tolist():

@@ -3,6 +3,9 @@
 Where waiting costs little, a value that is estimated from the value one step later
 hardly tells waiting from acting: whoever can do a flip at any time loses 1 - gamma of
 its value by standing still for a step. Over n steps it is 1 - gamma^n.
+
+The actions of those steps are taken as they were, though the policy has changed since,
+and the entropy bonus is that of the last step alone, as is usual.
 """
 
 from collections.abc import Mapping
