@@ -14,40 +14,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaccess.train.population import Experience
-from kaccess.types import Array, BoolArray
+from kaccess.types import BoolArray
 
 __all__ = ["MultiStep"]
 
 
 @dataclass
 class _Pending:
-    """Transitions of n environments, as in `Experience`, and who is still under way."""
+    """Transitions that are not complete, and whose episode goes on, (n,)."""
 
-    obs: Array
-    actions: Array
-    rewards: Array
-    discount: Array
-    next_obs: Array
-    kept: BoolArray
+    so_far: Experience
     goes_on: BoolArray
 
     def add(self, step: Experience, done: BoolArray) -> None:
         """Add a step to those whose episode goes on."""
-        on = self.goes_on & step.kept
-        self.rewards[on] += self.discount[on] * step.rewards[on]
-        self.discount[on] *= step.discount[on]
-        self.next_obs[on] = step.next_obs[on]
+        on, so_far = self.goes_on & step.kept, self.so_far
+        so_far.rewards[on] += so_far.discount[on] * step.rewards[on]
+        so_far.discount[on] *= step.discount[on]
+        so_far.next_obs[on] = step.next_obs[on]
         self.goes_on = on & ~done
 
-    def experience(self) -> Experience:
-        return Experience(
-            obs=self.obs,
-            actions=self.actions,
-            rewards=self.rewards,
-            discount=self.discount,
-            next_obs=self.next_obs,
-            kept=self.kept,
-        )
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {**vars(self.so_far), "goes_on": self.goes_on}
 
 
 class MultiStep:
@@ -74,11 +62,10 @@ class MultiStep:
         """
         for earlier in self._pending:
             earlier.add(step, done)
-        own = {name: array.copy() for name, array in vars(step).items()}
-        self._pending.append(_Pending(**own, goes_on=~done))
+        self._pending.append(_Pending(_copied(vars(step)), ~done))
         if len(self._pending) < self._n:
             return None
-        return self._pending.pop(0).experience()
+        return self._pending.pop(0).so_far
 
     def clear(self) -> None:
         """Forget the steps that are not complete."""
@@ -86,17 +73,23 @@ class MultiStep:
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return the steps that are not complete, by name, oldest first."""
-        if not self._pending:
+        each = [pending.arrays() for pending in self._pending]
+        if not each:
             return {}
-        return {
-            name: np.stack([getattr(each, name) for each in self._pending])
-            for name in vars(self._pending[0])
-        }
+        return {name: np.stack([one[name] for one in each]) for name in each[0]}
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from what `get_state` returned."""
-        n = len(next(iter(state.values()), ()))
+        rest = dict(state)
+        goes_on = rest.pop("goes_on", np.empty((0, 0), dtype=bool))
         self._pending = [
-            _Pending(**{name: array[i].copy() for name, array in state.items()})
-            for i in range(n)
+            _Pending(
+                _copied({name: array[i] for name, array in rest.items()}), on.copy()
+            )
+            for i, on in enumerate(goes_on)
         ]
+
+
+def _copied(arrays: Mapping[str, np.ndarray]) -> Experience:
+    """Return an experience of its own, to be added to."""
+    return Experience(**{name: array.copy() for name, array in arrays.items()})
