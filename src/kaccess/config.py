@@ -238,9 +238,9 @@ class SacConfig:
 
     gamma: float = 0.987
     """Discount of what comes a step later [-]."""
-    return_steps: int = 1
+    return_steps: int = 4
     """Steps whose rewards are added up before the critics say what comes after: n-step
-    returns."""
+    returns; more where waiting costs little, such as 8 for backflips."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer, of actor and critics."""
     batch_size: int = 256

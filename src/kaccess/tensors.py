@@ -36,8 +36,12 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.nd
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
-            if header.get("kind") != kind:
-                raise InputError(f"{path} is not a {kind} that this version can read.")
+            if (found := header.get("kind")) != kind:
+                raise InputError(
+                    f"{path} is not a {kind}, but a {found or 'file of another kind'}. "
+                    "If another version of kaccess made it, go on with that one, or "
+                    "begin anew in another folder."
+                )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
     except FileNotFoundError:
         raise InputError(f"{path} is not there.") from None

@@ -38,10 +38,13 @@ def arrays(out):
 
 def of_learner(arrays, p):
     """All that belongs to one of the learners, one environment each."""
-    single = {
-        k: v for k, v in arrays.items() if not k.startswith(("replay/", "position"))
-    }
-    return {"replay": arrays[f"replay/{p}"], **{k: v[p] for k, v in single.items()}}
+    own = {"replay": arrays[f"replay/{p}"]}
+    for name, values in arrays.items():
+        if name.startswith("multi-step/"):  # (steps, environments)
+            own[name] = values[:, p]
+        elif not name.startswith(("replay/", "position")):
+            own[name] = values[p]
+    return own
 
 
 def assert_same(first, second):

@@ -47,7 +47,7 @@ def test_graphs_do_what_the_calls_do():
         called._exchange_on_device,
         called._update_on_device,
     )
-    fresh = sac.new_learners(SHAPE, [1, 2, 3])
+    fresh = sac.new_learners(SHAPE, [1, 2, 3], initial_alpha=CONFIG.initial_alpha)
     assert torch.equal(recorded.learners.actor.cpu(), fresh.actor)
     rng = np.random.default_rng(0)
     for step in range(80):  # over several blocks of random numbers
@@ -74,6 +74,7 @@ def test_graphs_do_what_the_calls_do():
     )
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch itself
 def test_compiled_update_does_the_same():
     compiled, plain = (
         Population(

@@ -37,7 +37,9 @@ def test_warm_up_is_random_and_without_updates(tmp_path):
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_replay_joins_states_of_one_episode_only(tmp_path, mode):
     """The third number of a state is its time: s' is a step after s, always."""
-    config = dataclasses.replace(CONFIG, envs_per_learner=2, capacity=500)
+    config = dataclasses.replace(
+        CONFIG, envs_per_learner=2, capacity=500, return_steps=1
+    )
     env = PointMasses(6, mode=mode, edge=1.05)
     run(tmp_path, env=env, config=config)
     for p in range(3):
@@ -147,11 +149,12 @@ def test_environment_without_state_goes_on_with_new_episodes(tmp_path, caplog):
         bare.get_state = None
         return bare
 
-    run(tmp_path, env=env(), n_steps=30)
+    run(tmp_path, env=env(), n_steps=25)
     with caplog.at_level(logging.WARNING):
         run(tmp_path, env=env(), n_steps=40)
     assert "has no `get_state`" in caplog.text
-    assert len(arrays(tmp_path)["replay/0"]) == 40
+    n_incomplete = CONFIG.return_steps - 1  # when it ended, and when it began anew
+    assert len(arrays(tmp_path)["replay/0"]) == 40 - 2 * n_incomplete
 
 
 def test_checkpoint_gives_all_policies(tmp_path):
@@ -207,7 +210,8 @@ def test_policy_in_the_place_of_a_checkpoint_is_refused(tmp_path):
     run(tmp_path, n_steps=8)
     policy = tmp_path / NAMES[0] / "policy.safetensors"
     policy.rename(tmp_path / "checkpoint.safetensors")
-    with pytest.raises(InputError, match="not a kaccess checkpoint"):
+    expected = r"not a kaccess checkpoint \(2\), but a kaccess policy .* begin anew"
+    with pytest.raises(InputError, match=expected):
         run(tmp_path)
 
 

@@ -15,7 +15,16 @@ from kaccess.train.checkpoint import save_checkpoint
 from kaccess.train.interrupt import deferred_interrupt
 
 from .point_mass import PointMasses
-from .runs import NAMES, arrays, assert_same, interrupt_at, of_learner, rows, run
+from .runs import (
+    CONFIG,
+    NAMES,
+    arrays,
+    assert_same,
+    interrupt_at,
+    of_learner,
+    rows,
+    run,
+)
 
 
 def test_other_starts_of_one_learner_change_no_number_of_another(tmp_path):
@@ -149,7 +158,8 @@ def test_killed_run_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
 def test_more_steps_go_on_where_the_run_ended(tmp_path):
     run(tmp_path / "whole", n_steps=60)
     run(tmp_path / "parts", n_steps=25)
-    assert len(arrays(tmp_path / "parts")["replay/0"]) == 25
+    n_incomplete = CONFIG.return_steps - 1
+    assert len(arrays(tmp_path / "parts")["replay/0"]) == 25 - n_incomplete
     run(tmp_path / "parts", n_steps=60)
     assert_same(arrays(tmp_path / "whole"), arrays(tmp_path / "parts"))
     again = run(tmp_path / "parts", n_steps=30)  # nothing left to do
@@ -234,7 +244,7 @@ def test_nan_from_an_environment_stops_its_learner_only(tmp_path, caplog, what, 
         frozen = arrays(tmp_path / "until")[f"learners/{name}"][1]
         np.testing.assert_array_equal(ill[f"learners/{name}"][1], frozen)
     assert np.isfinite(ill["replay/1"]).all()
-    assert len(ill["replay/1"]) == at - 1
+    assert len(ill["replay/1"]) == at - CONFIG.return_steps
     assert all(np.isfinite(actions).all() for actions in env.actions_seen)
 
 

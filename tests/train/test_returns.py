@@ -87,35 +87,43 @@ def test_steps_that_are_not_complete_can_be_put_back():
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_replay_of_several_steps_follows_from_that_of_single_ones(tmp_path, mode):
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_replay_of_several_steps_follows_from_that_of_single_ones(
+    tmp_path, mode, n_envs
+):
     """In the warm-up, where actions are the same: row by row, by a plain loop."""
     n = 3
-    config = dataclasses.replace(CONFIG, capacity=500, warmup_steps=400)
+    config = dataclasses.replace(
+        CONFIG, capacity=500, warmup_steps=400, envs_per_learner=n_envs
+    )
     for steps in (1, n):
         run(
             tmp_path / str(steps),
-            env=PointMasses(3, mode=mode, edge=1.05),
+            env=PointMasses(3 * n_envs, mode=mode, edge=1.05),
             config=dataclasses.replace(config, return_steps=steps),
-            n_steps=60,
+            n_steps=60 * n_envs,
         )
     for p in range(3):
         single, several = (
             arrays(tmp_path / str(steps))[f"replay/{p}"] for steps in (1, n)
         )
-        assert len(several) >= len(single) - n
+        starting_in = {row[:3].tobytes(): row for row in single}
+        assert len(starting_in) == len(single)
+        assert len(several) >= len(single) - n * n_envs
         n_short = 0
-        for i, row in enumerate(several):
-            reward, discount, last = 0.0, 1.0, i
-            for j in range(i, i + n):
-                reward, last = reward + discount * single[j, 5], j
-                discount *= single[j, 6]
-                ended = single[j, 6] == 0 or np.isclose(single[j, -1], 1)
-                if ended:  # of itself, or by the time limit of 7 steps
-                    break
-            n_short += last < i + n - 1
-            np.testing.assert_array_equal(row[:5], single[i, :5])
+        for row in several:
+            reward, discount, n_made = 0.0, 1.0, 0
+            state, ended = row[:3], False
+            while n_made < n and not ended:
+                last = starting_in[state.tobytes()]
+                reward, discount = reward + discount * last[5], discount * last[6]
+                # of itself, or by the time limit of 7 steps
+                ended = last[6] == 0 or np.isclose(last[-1], 1)
+                state, n_made = last[7:], n_made + 1
+            n_short += n_made < n
+            np.testing.assert_array_equal(row[:5], starting_in[row[:3].tobytes()][:5])
             np.testing.assert_allclose(row[5:7], [reward, discount], rtol=1e-5)
-            np.testing.assert_array_equal(row[7:], single[last, 7:])
+            np.testing.assert_array_equal(row[7:], state)
         assert n_short > 5  # ends of episodes are there
 
 
