@@ -3,15 +3,23 @@
 python experiments/compare_starts.py results/exploration/nominal.csv
 python experiments/compare_starts.py results/paper/guided.csv --picture guided.png
 python experiments/compare_starts.py one-run.csv --more another-run.csv
+python experiments/compare_starts.py results/paper/returns/guided.csv
+    --beside "1 step" results/paper/guided.csv --against "rnd, 1 step"
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import tyro
 
-from kaccess.curves import format_comparison, load_curves, pool_curves, save_curves
+from kaccess.curves import (
+    format_comparison,
+    load_curves,
+    pool_curves,
+    save_curves,
+    side_by_side,
+)
 from kaccess.report.figures import draw_curves
 from kaccess.report.style import figure_style, new_figure, save_figure
 
@@ -24,6 +32,8 @@ class Config:
     """Folder of runs, such as `train/fall-recovery` of a study, or a table of them."""
     more: tuple[Path, ...] = ()
     """More of the same, of other runs, to be taken together with it."""
+    beside: dict[str, Path] = field(default_factory=dict)
+    """Runs with other settings, by a name for these: NAME PATH NAME PATH ..."""
     against: str = "rnd"
     """Starts to compare with."""
     levels: tuple[float, ...] = (0.90, 0.95, 0.99)
@@ -39,6 +49,9 @@ class Config:
 def main(config: Config) -> None:
     paths = (config.curves, *config.more)
     curves = pool_curves([load_curves(path) for path in paths])
+    if config.beside:
+        others = {name: load_curves(path) for name, path in config.beside.items()}
+        curves = side_by_side({"": curves, **others})
     print(
         format_comparison(
             curves, against=config.against, levels=config.levels, figure=config.figure

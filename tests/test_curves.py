@@ -9,6 +9,7 @@ from kaccess.curves import (
     load_curves,
     pool_curves,
     save_curves,
+    side_by_side,
 )
 from kaccess.stats import ratio_of_means
 
@@ -65,6 +66,16 @@ def test_runs_that_cannot_be_pooled_are_explained():
         pool_curves([every_25, every_50])
     with pytest.raises(InputError, match="in common"):
         pool_curves([every_25, {"ka": curves([0.0, 0.0])}])
+
+
+def test_runs_with_other_settings_are_put_side_by_side():
+    """Up to where the shortest ends: 50 episodes, of which `slow` has tests at 50."""
+    slow = Curves(np.arange(1), np.array([50.0, 100.0]), {"success": np.eye(2)[:1]})
+    found = side_by_side({"": {"ka": curves([0.1, 0.2])}, "slow": {"ka": slow}})
+    assert list(found) == ["ka", "ka, slow"]
+    np.testing.assert_array_equal(found["ka"].figures["success_loose"], [[0.1, 0.2]])
+    np.testing.assert_array_equal(found["ka, slow"].episodes, [50])
+    np.testing.assert_array_equal(found["ka, slow"].figures["success"], [[1.0]])
 
 
 def test_ratio_of_means_and_its_interval():

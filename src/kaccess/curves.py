@@ -31,6 +31,7 @@ __all__ = [
     "load_curves",
     "pool_curves",
     "save_curves",
+    "side_by_side",
 ]
 
 LEVELS = (0.90, 0.95, 0.99)
@@ -59,6 +60,12 @@ class Curves:
     def area(self, figure: str = "success_loose") -> Array:
         """Return the mean of a figure over all tests, (s,): the area under a curve."""
         return np.asarray(self.figures[figure].mean(axis=1))
+
+    def until(self, episode: float) -> "Curves":
+        """Return the tests up to an episode."""
+        m = int(np.searchsorted(self.episodes, episode, side="right"))
+        figures = {name: each[:, :m] for name, each in self.figures.items()}
+        return Curves(self.seeds, self.episodes[:m], figures)
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,20 @@ def pool_curves(runs: Sequence[Mapping[str, Curves]]) -> dict[str, Curves]:
     return {kind: _pool([run[kind] for run in runs]) for kind in kinds}
 
 
+def side_by_side(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
+    """Return the curves of several runs by kind and name of the run, as `rnd, 1 step`.
+
+    They go as far as the shortest. Those of a run without a name keep their kind's.
+    """
+    named = {
+        f"{kind}, {name}" if name else kind: curves
+        for name, run in runs.items()
+        for kind, curves in run.items()
+    }
+    end = min(float(curves.episodes[-1]) for curves in named.values())
+    return {kind: curves.until(end) for kind, curves in named.items()}
+
+
 def save_curves(folder: Path, path: Path) -> None:
     """Write the tests of all learners in a folder of runs as one table, a CSV file."""
     files = sorted(folder.glob("*/seed-*/evaluation.csv"))
@@ -170,18 +191,19 @@ def format_comparison(
         )
     width = max(len("starts"), *map(len, curves))
     order = sorted(curves, key=lambda kind: -float(curves[kind].area(figure).mean()))
+    of_others = f"of {against}'s (95 %)"
     blocks = []
     for level in levels:
         lines = [
             f"{'starts':<{width}}  seeds there  episodes to {level:.0%} (95 %)  "
-            f"of {against}'s (95 %)        earlier than {against} (95 %)"
+            f"{of_others:<24}  earlier than {against} (95 %)"
         ]
         for kind in order:
             found = compare(curves[kind], curves[against], level, figure)
             lines.append(
                 f"{kind:<{width}}  {found.n_reached:5d} / {found.n_seeds:<3d}  "
                 f"{format_interval(found.episodes, '.0f'):<22}  "
-                f"{format_interval(found.ratio, '.2f'):<24}  "
+                f"{format_interval(found.ratio, '.2f'):<{max(24, len(of_others))}}  "
                 f"{format_interval(found.better, '.2f')}"
             )
         blocks.append("\n".join(lines))
