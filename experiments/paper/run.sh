@@ -9,6 +9,7 @@
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
 #   experiments/paper/run.sh gamma       # the same without guided-ka, with a shorter sight (after backflip): 14 minutes
+#   experiments/paper/run.sh returns     # guided or not, and backflips, with returns over several steps (after backflip): 25 minutes
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,8 +19,10 @@ ROBOT=${ROBOT:-bittle}
 SEEDS=${SEEDS:-5}
 EPISODES=${EPISODES:-1600}
 STARTS=${STARTS:-"ka km wkm 9-pose 1-pose rnd"}
-COMMON="--test-poses 100 --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.compiled"
+MACHINE="--test-poses 100 --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.compiled"
+COMMON="$MACHINE --sac.return-steps 1"  # but for the part "returns", after which 4 became the default
 HARDER=results/paper/harder
+RETURNS=results/paper/returns
 KACCESS=${KACCESS:-kaccess}
 PYTHON=${PYTHON:-python}
 
@@ -87,6 +90,30 @@ gamma() {
   $PYTHON experiments/paper/collect.py "$STUDY-gamma" results/paper/gamma --task backflip --no-figures
 }
 
+returns() {
+  copy "$STUDY-returns-guided"
+  $KACCESS train "$STUDY-returns-guided" --starts rnd ka guided-rnd guided-ka --seeds 10 --episodes 300 --test-every 10 \
+    --sac.return-steps 4 $MACHINE
+  $PYTHON experiments/compare_starts.py "$STUDY-returns-guided/train/fall-recovery" --table $RETURNS/guided.csv \
+    --picture $RETURNS/guided.png
+  $PYTHON experiments/compare_starts.py $RETURNS/guided.csv --beside "1 step" results/paper/guided.csv --against "rnd, 1 step"
+  copy "$STUDY-returns"
+  $KACCESS train "$STUDY-returns" --starts guided-rnd guided-ka --seeds 10 --episodes "$EPISODES" --test-every 50 \
+    --sac.return-steps 4 $MACHINE
+  $KACCESS train "$STUDY-returns" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
+    --test-every 50 --sac.hidden 192 192 --sac.return-steps 8 $MACHINE
+  for task in fall-recovery backflip; do
+    $KACCESS evaluate "$STUDY-returns" --task $task --poses 500
+    $KACCESS evaluate "$STUDY-returns" --task $task --poses 500 --best
+  done
+  $KACCESS evaluate "$STUDY-returns" --poses 500 --conditions delay=0.04
+  $KACCESS report "$STUDY-returns"
+  for task in fall-recovery backflip; do
+    $PYTHON experiments/paper/collect.py "$STUDY-returns" $RETURNS --task $task
+  done
+  $PYTHON experiments/paper/intervals.py "$STUDY-returns" --kinds guided-ka guided-rnd --out $RETURNS/ten-thousand-poses.csv
+}
+
 tests() {
   for task in fall-recovery backflip; do
     $KACCESS evaluate "$STUDY" --task $task --poses 500
@@ -109,6 +136,7 @@ case "${1:-}" in
   harder) harder ;;
   backflip) backflip ;;
   gamma) gamma ;;
+  returns) returns ;;
   tests) tests ;;
-  *) sed -n '2,13s/^# \?//p' "$0"; exit 2 ;;
+  *) sed -n '2,14s/^# \?//p' "$0"; exit 2 ;;
 esac
