@@ -1,5 +1,6 @@
 """Motions to show: states, what came of them, and videos."""
 
+import errno
 from dataclasses import replace
 
 import numpy as np
@@ -144,6 +145,26 @@ def test_where_nothing_can_be_rendered_the_viewer_is_named(
     err = capsys.readouterr().err
     assert err.startswith("kaccess: Nothing can be rendered here: no GL.")
     assert err.endswith("A browser can show it without any of that: --viewer.\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_little_memory_for_a_video_is_explained(
+    clustered, tmp_path, capsys, monkeypatch
+):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+
+    def fail(*_, **__):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+        yield
+
+    monkeypatch.setattr(imageio_ffmpeg, "write_frames", fail)
+    video = tmp_path / "move.mp4"
+    with pytest.raises(SystemExit):
+        main(["play", str(clustered), "--transition", "0", "1", "--video", str(video)])
+    err = capsys.readouterr().err
+    if "Nothing can be rendered" in err:
+        pytest.skip(err)
+    assert "take fewer with --poses" in err
     assert not list(tmp_path.iterdir())
 
 

@@ -1,5 +1,6 @@
 """A motion as a video file."""
 
+import errno
 from itertools import chain
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def write_video(clip: Clip, path: Path) -> None:
     """Write a motion as an H.264 video.
 
     Raises:
-        InputError: If there is no way to render on this machine.
+        InputError: If there is no way to render on this machine, or too little memory.
     """
     try:
         from imageio_ffmpeg import write_frames
@@ -42,7 +43,15 @@ def write_video(clip: Clip, path: Path) -> None:
         ) from error
     with whole_file(path) as draft:
         writer = write_frames(str(draft), _SIZE, fps=fps, quality=8)
-        writer.send(None)  # it is a coroutine
+        try:
+            writer.send(None)  # it is a coroutine, and starts ffmpeg
+        except OSError as error:
+            if error.errno != errno.ENOMEM:
+                raise
+            raise InputError(  # a child is granted what its parent has reserved
+                "There is not enough memory to write a video beside so many robots: "
+                "take fewer with --poses, or watch it in a browser with --viewer."
+            ) from error
         for image in chain([first], images):
             writer.send(image)
         writer.close()
