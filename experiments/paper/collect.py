@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import tyro
@@ -22,10 +22,8 @@ from kaccess.envs.task import make_task
 from kaccess.learning import evaluation_name, kind_of
 from kaccess.stats import wilson
 
-FIGURES = (
-    "choice",
-    "sizes",
-    "chord",
+OF_STUDY = ("choice", "sizes", "chord")
+OF_TASK = (
     "curves-{task}",
     "curves-{task}-success",
     "success-{task}",
@@ -47,8 +45,8 @@ class Config:
     """What was learned."""
     level: float = 0.95
     """Share of success, whose first time is shown."""
-    figures: bool = True
-    """Whether to take the figures of the study's report along."""
+    figures: Literal["all", "task", "none"] = "all"
+    """Which figures of the study's report to take along."""
 
 
 def main(config: Config) -> None:
@@ -61,7 +59,8 @@ def main(config: Config) -> None:
     if best.exists():
         policies = json.loads(best.read_text())["policies"]
         write_scores(policies, out / f"{task}-best-scores.csv")
-    for name in FIGURES if config.figures else ():
+    figures = {"all": OF_STUDY + OF_TASK, "task": OF_TASK, "none": ()}
+    for name in figures[config.figures]:
         file = f"{name.format(task=task)}.png"
         shutil.copy(study / "figures" / file, out / file)
     curves = load_curves(out / f"{task}.csv")

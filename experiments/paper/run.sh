@@ -49,7 +49,7 @@ seeds() {  # in a copy, since these were stopped by the clock, after 1080 episod
     --episodes 1080 --test-every 50 $COMMON
   $KACCESS evaluate "$STUDY-seeds" --poses 500
   $KACCESS evaluate "$STUDY-seeds" --poses 500 --best
-  $PYTHON experiments/paper/collect.py "$STUDY-seeds" results/paper/more-seeds --no-figures
+  $PYTHON experiments/paper/collect.py "$STUDY-seeds" results/paper/more-seeds --figures none
   $PYTHON experiments/paper/intervals.py "$STUDY-seeds" --kinds ka guided-rnd --out results/paper/more-seeds/ten-thousand-poses.csv
   $PYTHON experiments/compare_starts.py results/paper/fall-recovery.csv --more results/paper/more-seeds/fall-recovery.csv \
     --picture results/paper/ten-seeds.png
@@ -87,7 +87,7 @@ gamma() {
     --test-every 50 --sac.hidden 192 192 --sac.gamma 0.95 $COMMON
   $KACCESS evaluate "$STUDY-gamma" --task backflip --poses 500
   $KACCESS evaluate "$STUDY-gamma" --task backflip --poses 500 --best
-  $PYTHON experiments/paper/collect.py "$STUDY-gamma" results/paper/gamma --task backflip --no-figures
+  $PYTHON experiments/paper/collect.py "$STUDY-gamma" results/paper/gamma --task backflip --figures none
 }
 
 returns() {
@@ -109,7 +109,7 @@ returns() {
   $KACCESS evaluate "$STUDY-returns" --poses 500 --conditions delay=0.04
   $KACCESS report "$STUDY-returns"
   for task in fall-recovery backflip; do
-    $PYTHON experiments/paper/collect.py "$STUDY-returns" $RETURNS --task $task
+    $PYTHON experiments/paper/collect.py "$STUDY-returns" $RETURNS --task $task --figures task
   done
   $PYTHON experiments/paper/intervals.py "$STUDY-returns" --kinds guided-ka guided-rnd --out $RETURNS/ten-thousand-poses.csv
 }
