@@ -43,6 +43,15 @@ copy() {  # since a study trains each learner once
   [ ! -d "$STUDY/skills" ] || cp -r "$STUDY/skills" "$1"
 }
 
+evaluate_all() {
+  for task in fall-recovery backflip; do
+    $KACCESS evaluate "$1" --task $task --poses 500
+    $KACCESS evaluate "$1" --task $task --poses 500 --best
+  done
+  $KACCESS evaluate "$1" --poses 500 --conditions delay=0.04
+  $KACCESS report "$1"
+}
+
 seeds() {  # in a copy, since these were stopped by the clock, after 1080 episodes
   copy "$STUDY-seeds"
   $KACCESS train "$STUDY-seeds" --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --first-seed "$SEEDS" \
@@ -102,12 +111,7 @@ returns() {
     --sac.return-steps 4 $MACHINE
   $KACCESS train "$STUDY-returns" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-every 50 --sac.hidden 192 192 --sac.return-steps 8 $MACHINE
-  for task in fall-recovery backflip; do
-    $KACCESS evaluate "$STUDY-returns" --task $task --poses 500
-    $KACCESS evaluate "$STUDY-returns" --task $task --poses 500 --best
-  done
-  $KACCESS evaluate "$STUDY-returns" --poses 500 --conditions delay=0.04
-  $KACCESS report "$STUDY-returns"
+  evaluate_all "$STUDY-returns"
   for task in fall-recovery backflip; do
     $PYTHON experiments/paper/collect.py "$STUDY-returns" $RETURNS --task $task --figures task
   done
@@ -115,12 +119,7 @@ returns() {
 }
 
 tests() {
-  for task in fall-recovery backflip; do
-    $KACCESS evaluate "$STUDY" --task $task --poses 500
-    $KACCESS evaluate "$STUDY" --task $task --poses 500 --best
-  done
-  $KACCESS evaluate "$STUDY" --poses 500 --conditions delay=0.04
-  $KACCESS report "$STUDY"
+  evaluate_all "$STUDY"
   for task in fall-recovery backflip; do
     $PYTHON experiments/paper/collect.py "$STUDY" --task $task
   done
