@@ -76,6 +76,8 @@ def test_runs_with_other_settings_are_put_side_by_side():
     np.testing.assert_array_equal(found["ka"].figures["success_loose"], [[0.1, 0.2]])
     np.testing.assert_array_equal(found["ka, slow"].episodes, [50])
     np.testing.assert_array_equal(found["ka, slow"].figures["success"], [[1.0]])
+    with pytest.raises(InputError, match="slow was first tested after 50 episodes"):
+        side_by_side({"": {"ka": curves([0.1])}, "slow": {"ka": slow}})
 
 
 def test_ratio_of_means_and_its_interval():

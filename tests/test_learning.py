@@ -16,7 +16,7 @@ from kaccess.envs.fall_recovery import FallRecovery
 from kaccess.learners import find_starts
 from kaccess.learning import pose_groups
 from kaccess.stored import load_poses
-from kaccess.train import Policy
+from kaccess.train import Policy, load_checkpoint
 
 from .conftest import TINY
 from .runs import CONFIG, NAMES, SAC, refusal, rows
@@ -44,6 +44,18 @@ def test_guided_learners_differ_and_leave_others_alone(study, trained):
 def test_default_starts_are_those_that_learn_fastest():
     assert TrainConfig().starts == ("guided-rnd",)
     assert TrainConfig(task="backflip").starts == ("guided-rnd",)
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "expected"),
+    [("fall-recovery", None, 4), ("backflip", None, 8), ("backflip", 2, 2)],
+)
+def test_returns_suit_the_task_unless_said_otherwise(study, task, given, expected):
+    config = replace(CONFIG, starts=("rnd",), seeds=1, task=task)
+    out = pipeline.train(study, config, replace(SAC, return_steps=given), device="cpu")
+    (checkpoint,) = out.glob("*.safetensors")
+    settings = load_checkpoint(checkpoint).settings
+    assert settings["return_steps"] == expected
 
 
 def test_guided_backflips_need_a_skill_and_are_tested_beside_it(study, tiny):

@@ -17,9 +17,7 @@ import numpy as np
 import tyro
 
 from kaccess.curves import Curves, load_curves, save_curves
-from kaccess.envs.conditions import Conditions
-from kaccess.envs.task import make_task
-from kaccess.learning import evaluation_name, kind_of
+from kaccess.learning import kind_of
 from kaccess.stats import wilson
 
 OF_STUDY = ("choice", "sizes", "chord")
@@ -53,12 +51,11 @@ def main(config: Config) -> None:
     study, out, task = config.study, config.out, config.task
     out.mkdir(parents=True, exist_ok=True)
     save_curves(study / "train" / task, out / f"{task}.csv")
-    tested = json.loads(evaluation(study, task).read_text())
-    write_scores(tested["policies"], out / f"{task}-scores.csv")
-    best = evaluation(study, task, best=True)
-    if best.exists():
-        policies = json.loads(best.read_text())["policies"]
-        write_scores(policies, out / f"{task}-best-scores.csv")
+    tests = {path.stem: path for path in (study / "evaluation").glob(f"{task}*.json")}
+    found = {name: json.loads(path.read_text()) for name, path in tests.items()}
+    for name, each in found.items():
+        write_scores(each["policies"], out / f"{name.replace('_', '-')}-scores.csv")
+    tested = found[task]
     figures = {"all": OF_STUDY + OF_TASK, "task": OF_TASK, "none": ()}
     for name in figures[config.figures]:
         file = f"{name.format(task=task)}.png"
@@ -66,13 +63,6 @@ def main(config: Config) -> None:
     curves = load_curves(out / f"{task}.csv")
     print(f"From {tested['n_poses']} unseen poses, 3 s each.\n")
     print(table(tested["policies"], curves, config.level))
-
-
-def evaluation(study: Path, task: str, *, best: bool = False) -> Path:
-    """Return the file of what `kaccess evaluate` found, without conditions."""
-    nominal = Conditions()
-    name = evaluation_name(make_task(task), nominal, nominal, best=best)
-    return study / "evaluation" / f"{name}.json"
 
 
 def write_scores(policies: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -9,7 +9,7 @@
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
 #   experiments/paper/run.sh gamma       # the same without guided-ka, with a shorter sight (after backflip): 14 minutes
-#   experiments/paper/run.sh returns     # guided or not, and backflips, with returns over several steps (after backflip): 25 minutes
+#   experiments/paper/run.sh returns     # guided or not, and backflips, with returns over several steps (after guided and backflip): 25 minutes, and tests
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -43,6 +43,12 @@ copy() {  # since a study trains each learner once
   [ ! -d "$STUDY/skills" ] || cp -r "$STUDY/skills" "$1"
 }
 
+intervals() {  # into the study first, since what is in a table already is not tested again
+  local table="$1/$(basename "$2")"
+  $PYTHON experiments/paper/intervals.py "$1" --out "$table" "${@:3}"
+  cp "$table" "$2"
+}
+
 evaluate_all() {
   for task in fall-recovery backflip; do
     $KACCESS evaluate "$1" --task $task --poses 500
@@ -59,7 +65,7 @@ seeds() {  # in a copy, since these were stopped by the clock, after 1080 episod
   $KACCESS evaluate "$STUDY-seeds" --poses 500
   $KACCESS evaluate "$STUDY-seeds" --poses 500 --best
   $PYTHON experiments/paper/collect.py "$STUDY-seeds" results/paper/more-seeds --figures none
-  $PYTHON experiments/paper/intervals.py "$STUDY-seeds" --kinds ka guided-rnd --out results/paper/more-seeds/ten-thousand-poses.csv
+  intervals "$STUDY-seeds" results/paper/more-seeds/ten-thousand-poses.csv --kinds ka guided-rnd
   $PYTHON experiments/compare_starts.py results/paper/fall-recovery.csv --more results/paper/more-seeds/fall-recovery.csv \
     --picture results/paper/ten-seeds.png
 }
@@ -68,7 +74,8 @@ guided() {
   copy "$STUDY-guided"
   $KACCESS train "$STUDY-guided" --starts rnd kmedoids guided-rnd guided-kmedoids --seeds 10 --episodes 250 \
     --test-every 10 $COMMON
-  $PYTHON experiments/compare_starts.py "$STUDY-guided/train/fall-recovery" --picture results/paper/guided.png
+  $PYTHON experiments/compare_starts.py "$STUDY-guided/train/fall-recovery" --table results/paper/guided.csv \
+    --picture results/paper/guided.png
 }
 
 harder() {
@@ -112,10 +119,11 @@ returns() {
   $KACCESS train "$STUDY-returns" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-every 50 --sac.hidden 192 192 --sac.return-steps 8 $MACHINE
   evaluate_all "$STUDY-returns"
+  $KACCESS evaluate "$STUDY-returns" --poses 500 --conditions slope=10
   for task in fall-recovery backflip; do
     $PYTHON experiments/paper/collect.py "$STUDY-returns" $RETURNS --task $task --figures task
   done
-  $PYTHON experiments/paper/intervals.py "$STUDY-returns" --kinds guided-ka guided-rnd --out $RETURNS/ten-thousand-poses.csv
+  intervals "$STUDY-returns" $RETURNS/ten-thousand-poses.csv --kinds guided-ka guided-rnd
 }
 
 tests() {
@@ -123,8 +131,8 @@ tests() {
   for task in fall-recovery backflip; do
     $PYTHON experiments/paper/collect.py "$STUDY" --task $task
   done
-  $PYTHON experiments/paper/intervals.py "$STUDY"
-  $PYTHON experiments/paper/intervals.py "$STUDY" --kinds guided-rnd --best --out results/paper/ten-thousand-poses-best.csv
+  intervals "$STUDY" results/paper/ten-thousand-poses.csv
+  intervals "$STUDY" results/paper/ten-thousand-poses-best.csv --kinds guided-rnd --best
 }
 
 case "${1:-}" in

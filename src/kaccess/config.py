@@ -1,7 +1,7 @@
 """Every setting of every stage. Standard library only: `kaccess --help` stays fast."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeVar
 
 from kaccess.errors import InputError
@@ -238,9 +238,9 @@ class SacConfig:
 
     gamma: float = 0.987
     """Discount of what comes a step later [-]."""
-    return_steps: int = 4
+    return_steps: int | None = None
     """Steps whose rewards are added up before the critics say what comes after: n-step
-    returns; more where waiting costs little, such as 8 for backflips."""
+    returns; by default what suits the task, 4 or for backflips 8, and 1 elsewhere."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer, of actor and critics."""
     batch_size: int = 256
@@ -281,7 +281,7 @@ class SacConfig:
             learning_rate=self.learning_rate, initial_alpha=self.initial_alpha
         )
         _check_counts(
-            return_steps=self.return_steps,
+            return_steps=self.n_return_steps,
             batch_size=self.batch_size,
             warmup_steps=self.warmup_steps,
             envs_per_learner=self.envs_per_learner,
@@ -289,16 +289,27 @@ class SacConfig:
             capacity=self.capacity,
         )
         n_before_updates = -(-self.warmup_steps // self.envs_per_learner)
-        if self.return_steps > n_before_updates:
+        if self.n_return_steps > n_before_updates:
             raise InputError(
                 "`return_steps` must be at most the steps of a robot in the warm-up "
-                f"({n_before_updates}), got {self.return_steps}."
+                f"({n_before_updates}), got {self.n_return_steps}."
             )
         if self.capacity < self.envs_per_learner:
             raise InputError(
                 f"`capacity` must be at least `envs_per_learner` "
                 f"({self.envs_per_learner}), got {self.capacity}."
             )
+
+    @property
+    def n_return_steps(self) -> int:
+        """Steps of a return."""
+        return 1 if self.return_steps is None else self.return_steps
+
+    def suited(self, *, return_steps: int) -> "SacConfig":
+        """Return these settings, those that were left open as they suit a task."""
+        if self.return_steps is not None:
+            return self
+        return replace(self, return_steps=return_steps)
 
 
 Config = TypeVar("Config", StillConfig, SampleConfig, AccessConfig)

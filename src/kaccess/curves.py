@@ -127,6 +127,9 @@ def side_by_side(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
     """Return the curves of several runs by kind and name of the run, as `rnd, 1 step`.
 
     They go as far as the shortest. Those of a run without a name keep their kind's.
+
+    Raises:
+        InputError: If some run has no test that early.
     """
     named = {
         f"{kind}, {name}" if name else kind: curves
@@ -134,6 +137,12 @@ def side_by_side(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
         for kind, curves in run.items()
     }
     end = min(float(curves.episodes[-1]) for curves in named.values())
+    for kind, curves in named.items():
+        if curves.episodes[0] > end:
+            raise InputError(
+                f"{kind} was first tested after {curves.episodes[0]:.0f} episodes, and "
+                f"the shortest run ends after {end:.0f}."
+            )
     return {kind: curves.until(end) for kind, curves in named.items()}
 
 

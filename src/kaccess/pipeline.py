@@ -295,8 +295,9 @@ def train(
     from kaccess.train import train as train_population
 
     study = Study(path)
-    robot, sac = load_poses(study).robot, sac or SacConfig()
+    robot = load_poses(study).robot
     task, conditions = make_task(config.task), Conditions.parse(config.conditions)
+    sac = (sac or SacConfig()).suited(return_steps=task.return_steps)
     runs = learners(study, config, task)
     out, name = runs_folder(path, task, conditions), population_name(config)
     require_new(out, [run.name for run in runs], checkpoint=name)

@@ -13,6 +13,7 @@ CONFIG = SacConfig(
     hidden=(16, 16),
     batch_size=16,
     warmup_steps=12,
+    return_steps=4,
     learning_rate=1e-3,
     capacity=40,
     initial_alpha=1.0,  # masses roam far, and some episodes end at the edge

@@ -96,6 +96,7 @@ class Backflip(Task):
         "torque",
         "action_difference",
     )
+    return_steps: ClassVar[int] = 8
     memory: ClassVar[tuple[str, ...]] = (
         "angle",  # [rad], turned backwards since it last stood
         "air_angle",  # [rad], of that in the air

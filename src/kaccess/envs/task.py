@@ -47,6 +47,9 @@ class Task(ABC):
     """Names of the reward terms."""
     memory: ClassVar[tuple[str, ...]] = ()
     """Names of what is remembered of a robot between steps; all 0 at its start."""
+    return_steps: ClassVar[int] = 4
+    """Steps of the returns it is learned from by default, more if waiting costs little.
+    """
     to_stand: ClassVar[bool] = False
     """Whether its goal is to stand, so that routes to standing lead there."""
 

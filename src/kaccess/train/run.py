@@ -87,7 +87,7 @@ class Run:
             device=device,
             capacity=min(config.capacity, max(needed, self._each)),
         )
-        self._multi_step = MultiStep(config.return_steps)
+        self._multi_step = MultiStep(config.n_return_steps)
         self.step, self.n_evaluations = 0, 0
         self.stopped: dict[str, str] = {}
         self.between_steps = True
