@@ -17,6 +17,8 @@ CONFIG = SacConfig(
     learning_rate=1e-3,
     warmup_steps=500,
     capacity=10_000,
+    initial_alpha=1.0,  # as Stable-Baselines3, and so are returns over one step
+    return_steps=1,
 )
 
 
