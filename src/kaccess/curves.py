@@ -254,11 +254,12 @@ def _pool(parts: Sequence[Curves]) -> Curves:
     m = len(shortest)
     if any(not np.array_equal(part.episodes[:m], shortest) for part in parts):
         raise InputError("These runs were not tested after the same episodes.")
+    cut = [part.until(shortest[-1]) for part in parts]
     return Curves(
         seeds=np.arange(sum(len(part.seeds) for part in parts), dtype=float),
         episodes=shortest,
         figures={
-            name: np.concatenate([part.figures[name][:, :m] for part in parts])
+            name: np.concatenate([part.figures[name] for part in cut])
             for name in parts[0].figures
         },
     )

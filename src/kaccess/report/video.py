@@ -1,8 +1,10 @@
 """A motion as a video file."""
 
 import errno
+from collections.abc import Generator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,15 +45,20 @@ def write_video(clip: Clip, path: Path) -> None:
         ) from error
     with whole_file(path) as draft:
         writer = write_frames(str(draft), _SIZE, fps=fps, quality=8)
-        try:
-            writer.send(None)  # it is a coroutine, and starts ffmpeg
-        except OSError as error:
-            if error.errno != errno.ENOMEM:
-                raise
-            raise InputError(  # a child is granted what its parent has reserved
-                "There is not enough memory to write a video beside so many robots: "
-                "take fewer with --poses, or watch it in a browser with --viewer."
-            ) from error
+        _start(writer)
         for image in chain([first], images):
             writer.send(image)
         writer.close()
+
+
+def _start(writer: Generator[None, Any, None]) -> None:
+    """Start ffmpeg, which is granted memory only if all that we reserved is there."""
+    try:
+        writer.send(None)  # it is a coroutine
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+        raise InputError(
+            "There is not enough memory to write a video beside so many robots: "
+            "take fewer with --poses, or watch it in a browser with --viewer."
+        ) from error
