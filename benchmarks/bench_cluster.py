@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from kaccess import Study, accessibility
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster import (
     FLOOR,
     Clustering,
@@ -35,7 +36,6 @@ from kaccess.cluster import (
     format_comparison,
     select_k,
 )
-from kaccess.types import Array, IntArray
 
 Part = Literal["speed", "large", "select", "quality", "rivals", "direction"]
 

@@ -18,9 +18,9 @@ import tyro
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from kaccess.config import SacConfig
-from kaccess.train.cpu import tuned_cpu
-from kaccess.train.run import Run
-from kaccess.train.vector import Envs
+from kaccess.sac.cpu import tuned_cpu
+from kaccess.sac.run import Run
+from kaccess.sac.vector import Envs
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import mujoco
 import numpy as np
 
 from kaccess import load_robot
+from kaccess.base.rotations import quat_from_roll_pitch
+from kaccess.base.types import Array
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import _draw
 from kaccess.robots import Robot
-from kaccess.rotations import quat_from_roll_pitch
-from kaccess.types import Array
 
 DEEP = 0.0025  # [m] of penetration
 N_BLOCKS = 16  # of 64 commands each

@@ -16,13 +16,13 @@ import numpy as np
 
 from kaccess import AccessConfig, load_robot, sample_poses
 from kaccess.access.estimate import Outcome, Transitions, estimate_pairs
+from kaccess.base.types import Array, IntArray, Progress
 from kaccess.engines import Engine, Settled
 from kaccess.engines.bullet import BulletEngine
 from kaccess.engines.bullet.model import BulletModel, _reflected_inertia
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
-from kaccess.types import Array, IntArray, Progress
 
 BITTLE = load_robot("bittle")
 

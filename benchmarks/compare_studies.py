@@ -8,12 +8,12 @@ python benchmarks/compare_studies.py runs/one runs/two
 import sys
 
 import numpy as np
+from kaccess.stored import load_poses
 
 from kaccess import AccessConfig, InputError, Study, load_robot, make_engine
 from kaccess.access import Transitions, estimate_pairs
 from kaccess.access.agreement import agreement, nudged, transfers
-from kaccess.stored import load_poses
-from kaccess.types import BoolArray, IntArray
+from kaccess.base.types import BoolArray, IntArray
 
 N_NUDGES = 16
 

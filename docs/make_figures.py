@@ -13,13 +13,15 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from kaccess.report.headless import prefer_egl_without_screen
+from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
 
+from kaccess.stored import load_poses
+
 from kaccess import Study, load_robot, motions, views
 from kaccess.config import TaskName
-from kaccess.curves import Curves, load_curves, side_by_side
+from kaccess.evaluation.curves import Curves, load_curves, side_by_side
 from kaccess.report.figures import (
     draw_access,
     draw_curves,
@@ -27,10 +29,9 @@ from kaccess.report.figures import (
     draw_poses,
     draw_sizes,
 )
-from kaccess.report.render import render_poses
-from kaccess.report.style import figure_style, save_figure
+from kaccess.report.figures.style import figure_style, save_figure
+from kaccess.report.rendering.render import render_poses
 from kaccess.starts import GUIDED
-from kaccess.stored import load_poses
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results" / "paper"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import tyro
+from kaccess.stored import finished_times, load_poses
 
 from kaccess.access import accessibility
 from kaccess.cluster import KAccess, select_k
 from kaccess.starts import InitialStates
-from kaccess.stored import finished_times, load_poses
-from kaccess.study import Study
+from kaccess.study.study import Study
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import tyro
 
-from kaccess.curves import (
+from kaccess.evaluation.curves import (
     format_comparison,
     load_curves,
     pool_curves,
@@ -21,7 +21,7 @@ from kaccess.curves import (
     side_by_side,
 )
 from kaccess.report.figures import draw_curves
-from kaccess.report.style import figure_style, new_figure, save_figure
+from kaccess.report.figures.style import figure_style, new_figure, save_figure
 
 
 @dataclass(frozen=True)

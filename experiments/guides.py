@@ -11,21 +11,21 @@ from typing import Literal, get_args
 
 import numpy as np
 import tyro
+from kaccess.evaluation.learning import curve_test, policy_metadata, test_poses
+from kaccess.stored import finished_times, load_poses
 
+from kaccess.base.types import Array, BoolArray
+from kaccess.cli.console import progress_bar
 from kaccess.config import AccessConfig, SacConfig, from_settings
-from kaccess.console import progress_bar
-from kaccess.curves import save_curves
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task, make_task
-from kaccess.guide import Guide, GuidedWarmUp
-from kaccess.learners import find_starts
-from kaccess.learning import curve_test, policy_metadata, test_poses
+from kaccess.evaluation.curves import save_curves
+from kaccess.guide.guide import Guide, GuidedWarmUp
 from kaccess.poses import Poses
-from kaccess.stored import finished_times, load_poses
-from kaccess.study import Study
-from kaccess.train import train
-from kaccess.types import Array, BoolArray
+from kaccess.sac import train
+from kaccess.study.study import Study
+from kaccess.training.learners import find_starts
 
 Kind = Literal[
     "none",  # random actions

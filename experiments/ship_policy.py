@@ -9,16 +9,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import tyro
+from kaccess.evaluation.learning import find_policies, test_poses
+from kaccess.stored import load_poses
 
-import kaccess.shipped
+import kaccess.policies.shipped
 from kaccess.config import TaskName
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import make_task
-from kaccess.evaluate import PoseTest, summarize
-from kaccess.learning import find_policies, test_poses
-from kaccess.stored import load_poses
-from kaccess.study import Study
-from kaccess.train import export_onnx
+from kaccess.evaluation.pose_test import PoseTest, summarize
+from kaccess.sac import export_onnx
+from kaccess.study.study import Study
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def main(config: Config) -> None:
     policy = policies[config.run]
     qpos = test_poses(study, task, "final", config.n_poses).qpos
     scores = summarize(PoseTest(task, robot, qpos).score(policy.act))
-    out = Path(kaccess.shipped.__file__).parent / robot.name
+    out = Path(kaccess.policies.shipped.__file__).parent / robot.name
     out.mkdir(exist_ok=True)
     policy.save(out / f"{task.name}.safetensors")
     export_onnx(policy, out / f"{task.name}.onnx")

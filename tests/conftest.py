@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kaccess.report.headless import prefer_egl_without_screen
+from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
 # Networks of tests are small: threads of torch would only wait for one another, in the
@@ -16,8 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from kaccess import AccessConfig, load_robot, make_engine, pipeline, sample_poses
 from kaccess.config import ClusterConfig, SampleConfig
 from kaccess.robots import ROBOTS
-
-from . import runs
+from tests.training import runs
 
 TINY = Path(__file__).parent / "tiny.xml"
 DEAR = ("tests/report/", "warp")  # the page of a study, the code that Warp makes

@@ -9,8 +9,7 @@ import pytest
 
 from kaccess import AccessConfig, pipeline
 from kaccess.config import ClusterConfig, SampleConfig
-
-from .conftest import TINY
+from tests.conftest import TINY
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

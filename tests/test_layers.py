@@ -35,7 +35,7 @@ ONLY_IN = {
 }
 
 
-def part_of(path):
+def scale_progress(path):
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
@@ -53,13 +53,13 @@ def modules():
 
 
 def test_every_module_has_a_layer():
-    assert {part_of(path) for path in modules()} <= LEVEL.keys()
+    assert {scale_progress(path) for path in modules()} <= LEVEL.keys()
 
 
 def test_imports_go_down():
     wrong = []
     for path in modules():
-        part = part_of(path)
+        part = scale_progress(path)
         for name in imports(path):
             package, _, rest = name.partition(".")
             other = rest.split(".")[0]
@@ -75,4 +75,6 @@ def test_third_party_packages_stay_where_they_belong():
     for path in modules():
         for name in imports(path):
             package = name.split(".")[0]
-            assert part_of(path) in ONLY_IN.get(package, {part_of(path)}), path
+            assert scale_progress(path) in ONLY_IN.get(
+                package, {scale_progress(path)}
+            ), path

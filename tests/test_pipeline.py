@@ -10,15 +10,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from kaccess.stored import load_poses
 
 import kaccess
 from kaccess import AccessConfig, InputError, Study, estimate_times, pipeline, views
 from kaccess.config import SampleConfig, StillConfig
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.report.summary import verdict
-from kaccess.stored import load_poses
-
-from .conftest import TINY
+from tests.conftest import TINY
 
 TILE = 64  # pairs; many small tiles make interruptions bite
 
@@ -314,7 +313,7 @@ def test_stages_note_how_long_they_take(tiny_study, monkeypatch):
     """What an interrupted stage took counts too."""
     clock = iter([0.0, 5.0, 10.0, 12.5])
     watch = SimpleNamespace(monotonic=lambda: next(clock))
-    monkeypatch.setattr("kaccess.study.time", watch)
+    monkeypatch.setattr("kaccess.study.study.time", watch)
 
     def interrupted(self, *args, **kwargs):
         raise KeyboardInterrupt

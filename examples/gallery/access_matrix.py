@@ -4,7 +4,7 @@ import numpy as np
 from gallery import STUDY, clustering, save
 
 from kaccess.report.figures import draw_access
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 with figure_style():
     figure = new_figure(5.4, 4.4)

@@ -3,7 +3,7 @@
 from gallery import STUDY, save
 
 from kaccess.report.figures import draw_attitudes
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 roll, pitch, height = map(STUDY.pose_array, ("roll", "pitch", "height"))
 with figure_style():

@@ -4,7 +4,7 @@ import numpy as np
 from gallery import clustering, save
 
 from kaccess.report.figures import draw_over_k
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 found = clustering()
 curve = {name: np.array(values) for name, values in found["curve"].items()}

@@ -6,7 +6,7 @@ from gallery import STUDY, clustering, save
 from kaccess import accessibility
 from kaccess.cluster.quality import assess
 from kaccess.report.figures import draw_chord
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 found = clustering()
 access = accessibility(STUDY.times)

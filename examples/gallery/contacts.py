@@ -6,7 +6,7 @@ import numpy as np
 from gallery import STUDY, save
 
 from kaccess.report.figures import draw_contacts
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 parts = np.array(STUDY.parts)
 cases = Counter(" + ".join(parts[row]) for row in STUDY.pose_array("contacts"))

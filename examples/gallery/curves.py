@@ -2,9 +2,9 @@
 
 from gallery import FOLDER, save
 
-from kaccess.curves import load_curves
+from kaccess.evaluation.curves import load_curves
 from kaccess.report.figures import draw_curves
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 found = load_curves(FOLDER / "train" / "fall-recovery")
 reward = {name: (each.episodes, each.figures["reward"]) for name, each in found.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from kaccess import Study
-from kaccess.report.style import save_figure
+from kaccess.report.figures.style import save_figure
 
 FOLDER = Path(__file__).parent / "study"
 STUDY = Study(FOLDER)

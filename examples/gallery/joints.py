@@ -4,7 +4,7 @@ import numpy as np
 from gallery import FOLDER, save
 
 from kaccess.report.figures import draw_joints
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 motion = np.load(FOLDER / "recovery.npz")
 seconds, names = motion["seconds"], motion["names"].tolist()

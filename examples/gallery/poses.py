@@ -5,8 +5,8 @@ from gallery import STUDY, save
 
 from kaccess import load_robot
 from kaccess.report.figures import draw_poses, representatives
-from kaccess.report.sketch import sketch_poses
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.rendering.sketch import sketch_poses
 
 shown = representatives(STUDY.pose_array("contacts"), 6)
 robot = load_robot(STUDY.settings["robot"])

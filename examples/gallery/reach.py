@@ -3,7 +3,7 @@
 from gallery import STUDY, save
 
 from kaccess.report.figures import draw_reach
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 with figure_style():
     figure = new_figure()

@@ -4,7 +4,7 @@ import numpy as np
 from gallery import clustering, save
 
 from kaccess.report.figures import draw_sizes
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
 
 with figure_style():
     figure = new_figure()

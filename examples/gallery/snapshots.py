@@ -3,14 +3,14 @@
 import numpy as np
 from gallery import FOLDER, STUDY, save
 
-from kaccess.report.headless import prefer_egl_without_screen
+from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
 
 from kaccess import load_robot
 from kaccess.report.figures import draw_poses
-from kaccess.report.pictures import Album
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.rendering.album import Album
 
 motion = np.load(FOLDER / "recovery.npz")
 steps = np.linspace(0, 50, 8).astype(int)

@@ -6,8 +6,8 @@ import numpy as np
 from gallery import FOLDER, save
 
 from kaccess.report.figures import draw_success
+from kaccess.report.figures.style import figure_style, new_figure
 from kaccess.report.page.scores import score_starts
-from kaccess.report.style import figure_style, new_figure
 
 test = json.loads((FOLDER / "evaluation" / "fall-recovery.json").read_text())
 scores = score_starts(test["policies"])

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import numpy as np
 import tyro
+from kaccess.evaluation.learning import kind_of
 
-from kaccess.curves import Curves, load_curves, save_curves
-from kaccess.learning import kind_of
-from kaccess.stats import wilson
+from kaccess.base.stats import wilson
+from kaccess.evaluation.curves import Curves, load_curves, save_curves
 
 OF_STUDY = ("choice", "sizes", "chord")
 OF_TASK = (

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from kaccess.curves import Curves, compare, format_interval, load_curves
+from kaccess.evaluation.curves import Curves, compare, format_interval, load_curves
 from kaccess.report.figures import draw_curves
-from kaccess.report.style import figure_style, new_figure, save_figure
+from kaccess.report.figures.style import figure_style, new_figure, save_figure
 
 N_COLUMNS = 4
 

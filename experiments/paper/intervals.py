@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
+from kaccess.evaluation.learning import ROUTES, find_policies, kind_of, test_poses
+from kaccess.stored import load_poses
 
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import make_task
-from kaccess.evaluate import PoseTest, summarize
-from kaccess.guide import Guide, following
-from kaccess.learning import ROUTES, find_policies, kind_of, test_poses
-from kaccess.stored import load_poses
-from kaccess.study import Study
+from kaccess.evaluation.pose_test import PoseTest, summarize
+from kaccess.guide.guide import Guide, following
+from kaccess.study.study import Study
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,37 @@
-"""Find good starting states for teaching a legged robot to move.
+"""Measure how fast a legged robot gets from one resting pose to another.
 
-Sample a robot's static poses, measure how fast it gets from each to each other, and
-choose the states from which learning starts. `kaccess.pipeline` is the whole flow.
+The graph this gives says whether the robot can get up, gets it up without learning, and
+guides learning. `kaccess.pipeline` is the whole flow.
 """
 
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from kaccess.base.version import __version__
+
 if TYPE_CHECKING:
     from kaccess.access import accessibility, estimate_times
+    from kaccess.base.errors import InputError
     from kaccess.cluster import KAccess, accessibility_index, select_k
     from kaccess.config import (
         AccessConfig,
         ClusterConfig,
+        EngineConfig,
         SacConfig,
         SampleConfig,
         StillConfig,
     )
     from kaccess.engines import make_engine
-    from kaccess.errors import InputError
     from kaccess.poses import Poses, sample_poses
     from kaccess.robots import Robot, load_robot
     from kaccess.starts import InitialStates
-    from kaccess.study import Study
-
-__version__ = "0.1.0"
+    from kaccess.study.study import Study
 
 __all__ = [
     "AccessConfig",
     "ClusterConfig",
+    "EngineConfig",
     "InitialStates",
     "InputError",
     "KAccess",
@@ -46,15 +48,17 @@ __all__ = [
     "make_engine",
     "sample_poses",
     "select_k",
+    "__version__",
 ]
 
 # Names are imported when first used, so that `kaccess --help` need not load MuJoCo.
 _HOME = {
     "AccessConfig": "config",
     "ClusterConfig": "config",
+    "EngineConfig": "config",
     "InitialStates": "starts",
     "KAccess": "cluster",
-    "InputError": "errors",
+    "InputError": "base.errors",
     "Poses": "poses",
     "Robot": "robots",
     "SacConfig": "config",
@@ -72,11 +76,11 @@ _HOME = {
 
 
 def _register_envs() -> None:
-    """Register the learning tasks with Gymnasium, if that has been imported.
+    """Register the learning tasks with Gymnasium, if Gymnasium is loaded.
 
-    Gymnasium loads no plug-ins by itself, and `import kaccess` need not load Gymnasium:
-    whichever of the two is imported first, the tasks are known by the time a name of
-    this package is used. `import kaccess.envs` registers them in any case.
+    `import kaccess` does not load Gymnasium, which is slow. So the tasks are registered
+    when a name of this package is first used after Gymnasium was imported. To register
+    them at once, `import kaccess.envs`.
     """
     if "gymnasium" in sys.modules:
         import_module("kaccess.envs")

@@ -1,31 +1,44 @@
-"""The whole flow, one function per arrow.
+"""The whole flow, one function per arrow; `run` goes through all of it.
 
     robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
-          --search--> skills, where a task is more than to stand
-          --train--> policies --evaluate--> success on poses never learned from
+          --search--> skills, for tasks that are more than standing
+          --train--> policies --evaluate--> scores --report--> page
 
-Each stage reads a study (a folder) and adds to it; running it again goes on where it
-stopped, and does nothing where there is nothing left to do.
+Each stage reads a study (a folder) and adds to it. Running a stage again resumes it,
+and does nothing if nothing is left to do. A stage takes the study or its folder.
 """
 
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from kaccess.access import (
-    accessibility,
     check_mirror,
     estimate_rows,
     estimate_to_standing,
     merge_rows,
     split_rows,
 )
+from kaccess.base.errors import InputError
+from kaccess.base.files import whole_file
+from kaccess.base.machine import describe_machine
+from kaccess.base.progress import scale_progress
+from kaccess.base.types import Progress
 from kaccess.config import (
+    METHODS,
+    PRESETS,
     AccessConfig,
     ClusterConfig,
+    EngineConfig,
     EngineName,
+    EvaluateConfig,
+    PlayConfig,
+    PresetName,
     SacConfig,
     SampleConfig,
     SkillConfig,
@@ -34,164 +47,217 @@ from kaccess.config import (
     TrainConfig,
 )
 from kaccess.engines import Engine, make_engine
-from kaccess.errors import InputError
-from kaccess.machine import describe_machine
-from kaccess.poses import Poses, draw_poses
-from kaccess.progress import part_of
+from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
-from kaccess.starts import STARTS_NAME
-from kaccess.stored import (
-    as_starts,
-    finished_times,
-    load_poses,
-    provenance,
-    write_plain_starts,
-)
-from kaccess.study import Settings, Study, timed
-from kaccess.types import Progress
+from kaccess.study import Study, StudyLike, timed
+from kaccess.study.study import describe_origin
 
 if TYPE_CHECKING:
-    from kaccess.learning import Evaluation
-    from kaccess.skill import Skill
-    from kaccess.train import TrainProgress
+    from kaccess.access.agreement import EngineComparison
+    from kaccess.cluster.comparison import ComparisonRow
+    from kaccess.evaluation import Evaluation
+    from kaccess.guide import Skill
+    from kaccess.report.play import Played
+    from kaccess.report.summary import Summary
+    from kaccess.training import TrainProgress
 
 __all__ = [
     "access",
     "cluster",
+    "compare",
+    "compare_engines",
     "evaluate",
+    "export",
+    "info",
+    "picture",
+    "play",
+    "report",
+    "run",
     "sample",
     "search",
     "train",
 ]
 
+logger = logging.getLogger(__name__)
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_AnyEngine = EngineName | EngineConfig
+
+
+class Watch(Protocol):
+    """Runs a stage with its arguments, shows what comes of it, and returns that."""
+
+    def __call__(
+        self,
+        stage: Callable[_Arguments, _Result],
+        /,
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Result:
+        """Run a stage."""
+        ...
+
+
+def _run_silently(
+    stage: Callable[_Arguments, _Result],
+    /,
+    *args: _Arguments.args,
+    **kwargs: _Arguments.kwargs,
+) -> _Result:
+    return stage(*args, **kwargs)
+
+
+def run(
+    robot: str,
+    study: Path,
+    preset: PresetName = "quick",
+    *,
+    seed: int = 0,
+    engine: _AnyEngine = "mujoco",
+    watch: Watch = _run_silently,
+) -> Study:
+    """Run all stages on a robot, or resume them.
+
+    Args:
+        robot: Name of a robot, or path of an MJCF file.
+        study: Folder of the study.
+        preset: Size of the study: tiny (seconds), quick (minutes), paper (an hour).
+        seed: Seed of all draws.
+        engine: Name of the engine, or its settings.
+        watch: Runs each stage; the command line shows progress and results with it.
+    """
+    size, threads = PRESETS[preset], EngineConfig.of(engine).threads
+    poses = SampleConfig(n=size.poses, seed=seed)
+    made = watch(sample, robot, study, poses, engine=engine)
+    watch(access, made, AccessConfig(), engine=engine)
+    watch(info, made)
+    watch(cluster, made, ClusterConfig(seed=seed))
+    watch(picture, made)
+    if size.train and find_spec("torch"):
+        test = EvaluateConfig(poses=size.test_poses)
+        watch(train, made, size.train, size.sac, device="cpu", n_threads=threads)
+        watch(evaluate, made, test, engine=EngineConfig(threads=threads))
+    watch(report, made)
+    return made
+
 
 @timed
 def sample(
-    robot_name: str,
-    path: Path,
+    robot: str,
+    study: Path,
     config: SampleConfig,
     *,
     still: StillConfig | None = None,
-    engine: EngineName = "mujoco",
-    n_threads: int = 0,
-    device: str | None = None,
+    engine: _AnyEngine = "mujoco",
     progress: Progress | None = None,
 ) -> Study:
     """Sample static poses of a robot into a new study.
 
     Args:
-        robot_name: Name of a robot, or path of an MJCF file.
-        path: Folder of the study.
+        robot: Name of a robot, or path of an MJCF file.
+        study: Folder of the study.
         config: How poses are drawn.
-        still: When a robot counts as static, for all stages of the study.
-        engine: Simulator.
-        n_threads: CPU threads; 0 takes them all.
-        device: Where the engine `warp` computes; by default on the first GPU.
+        still: When a robot counts as static, in all stages of the study.
+        engine: Name of the engine, or its settings.
         progress: Called with (poses kept, poses wanted).
     """
-    robot = load_robot(robot_name)
-    still = still or StillConfig()
+    loaded, still = load_robot(robot), still or StillConfig()
     settings = {
-        **provenance(robot),
+        **describe_origin(loaded),
         "still": asdict(still),
-        "sample": asdict(config) | {"engine": engine},
+        "sample": asdict(config) | {"engine": EngineConfig.of(engine).engine},
     }
-    if Study.exists(path):
-        study = Study(path)
-        study.require_same(settings)
-        return study
-    simulator = make_engine(engine, robot, still, n_threads=n_threads, device=device)
-    poses, draws = draw_poses(robot, config, engine=simulator, progress=progress)
-    arrays = {
-        name: getattr(poses, name)
-        for name in ("qpos", "gravity", "height", "roll", "pitch", "contacts")
-    }
-    return Study.create(
-        path,
-        {"robot": robot.name, **settings}
-        | {"draws": asdict(draws), "machine": describe_machine()},
-        poses=arrays,
-        parts=robot.parts,
+    if Study.exists(study):
+        made = Study(study)
+        made.require_same(settings)
+        return made
+    simulator = make_engine(engine, loaded, still)
+    poses, draws = draw_poses(loaded, config, engine=simulator, progress=progress)
+    facts = {"draws": asdict(draws), "machine": describe_machine()}
+    made = Study.create(
+        study,
+        {"robot": loaded.name, **settings, **facts},
+        poses={name: getattr(poses, name) for name in _POSE_ARRAYS},
+        parts=loaded.parts,
         tile_rows=len(split_rows(len(poses))[0]),
     )
+    made.keep_poses(poses)
+    return made
+
+
+_POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
 
 
 @timed
 def access(
-    path: Path,
+    study: StudyLike,
     config: AccessConfig,
     *,
-    engine: EngineName = "mujoco",
-    n_threads: int = 0,
-    device: str | None = None,
+    engine: _AnyEngine = "mujoco",
     only_rows: range | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Estimate the transition times of a study's poses, tile by tile.
+    """Estimate the transition times between all poses, tile by tile.
 
     Args:
-        path: Folder of the study.
-        config: Time limit and tolerances of the arrival test.
-        engine: Simulator.
-        n_threads: CPU threads; 0 takes them all.
-        device: Where the engine `warp` computes; by default on the first GPU.
-        only_rows: Do only these rows, and those in the same tiles: to split the work.
+        study: Study or its folder.
+        config: Time limit, and tolerances that decide when a pose is reached.
+        engine: Name of the engine, or its settings.
+        only_rows: Estimate only the tiles with these rows, to split the work.
         progress: Called with (pairs done, pairs to do).
     """
-    study = Study(path)
-    tiles = study.tiles(only_rows)
-    poses = load_poses(study)
-    still = StillConfig(**study.settings["still"])
-    simulator = make_engine(
-        engine, poses.robot, still, n_threads=n_threads, device=device
-    )
-    settings = asdict(config) | {"engine": engine}
-    if "access" in study.settings:
-        study.require_same({"access": settings})
-    _estimate_once(study, poses, config, simulator, settings)
-    row_done = study.done()
+    study = Study.open(study)
+    tiles = study.arrays.tiles(only_rows)
+    simulator = make_engine(engine, study.robot, study.still)
+    used = {"engine": EngineConfig.of(engine).engine}
+    study.record("access", asdict(config) | used)
+    _estimate_once(study, config, simulator)
+    row_done, n = study.arrays.rows_done(), study.n_poses
     todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
-    n_pairs = study.n_poses * sum(map(len, tiles))
-    done = n_pairs - study.n_poses * sum(map(len, todo))
-    if progress:
+    n_pairs = n * sum(map(len, tiles))
+    done = n_pairs - n * sum(map(len, todo))
+    progress = progress or _ignore
+    progress(done, n_pairs)
+    for rows in merge_rows(todo, simulator.batch_size // n):
+        part = scale_progress(progress, done, n * len(rows), n_pairs)
+        tile = estimate_rows(study.poses, rows, config, engine=simulator, progress=part)
+        study.arrays.write_rows(rows, tile.times, tile.outcomes)
+        done += n * len(rows)
         progress(done, n_pairs)
-    for rows in merge_rows(todo, simulator.batch_size // study.n_poses):
-        new = study.n_poses * len(rows)
-        part = part_of(progress, done, new, n_pairs)
-        tile = estimate_rows(poses, rows, config, engine=simulator, progress=part)
-        study.write_rows(rows, tile.times, tile.outcomes)
-        done += new
-        if progress:
-            progress(done, n_pairs)
     return study
 
 
-def _estimate_once(
-    study: Study,
-    poses: Poses,
-    config: AccessConfig,
-    engine: Engine,
-    settings: Settings,
-) -> None:
-    """Record the settings of a study's times, and what is not a matter of rows."""
+def _estimate_once(study: Study, config: AccessConfig, engine: Engine) -> None:
+    """Estimate and store what does not belong to any row of the matrix."""
     if np.isnan(study.to_standing).any():
-        standing = estimate_to_standing(poses, config, engine=engine)
-        study.record("access", settings)
+        standing = estimate_to_standing(study.poses, config, engine=engine)
         study.record("standing", {"rests": standing is not None})
         study.to_standing = np.inf if standing is None else standing.times
-    if poses.mirrored and "mirror_check" not in study.settings:
-        check = check_mirror(poses, config, engine=engine)
+    if study.poses.mirrored and "mirror_check" not in study.settings:
+        check = check_mirror(study.poses, config, engine=engine)
         study.record("mirror_check", asdict(check))
+
+
+def _ignore(done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def info(study: StudyLike) -> "Summary":
+    """Return a summary of a study, and whether its robot can get up."""
+    from kaccess.report.summary import summarize_study
+
+    return summarize_study(Study.open(study))
 
 
 @timed
 def cluster(
-    path: Path, config: ClusterConfig, *, progress: Progress | None = None
+    study: StudyLike, config: ClusterConfig, *, progress: Progress | None = None
 ) -> Path:
-    """Cluster a study's poses and write the centroids as initial states.
+    """Cluster the poses, and write the centroids as initial states.
 
     Args:
-        path: Folder of the study.
+        study: Study or its folder.
         config: Method, number of clusters and settings.
         progress: Called with (numbers of clusters tried, numbers to try).
 
@@ -199,73 +265,87 @@ def cluster(
         The file of initial states; the clustering lies in `clusters/<method>.json`.
     """
     from kaccess.cluster.methods import fit_method
-    from kaccess.cluster.quality import assess
+    from kaccess.study.clusterings import StoredClustering
+    from kaccess.study.starts import write_centroids, write_plain_starts
 
-    study = Study(path)
-    poses = load_poses(study)
-    access = accessibility(finished_times(study))
+    study = Study.open(study)
+    poses, matrix = study.poses, study.access
     fit = fit_method(
-        access, config, gravity=poses.gravity, joints=poses.joints, progress=progress
+        matrix, config, gravity=poses.gravity, joints=poses.joints, progress=progress
     )
-    centroids, labels = fit.model.centroid_indices_, fit.model.labels_
-    quality = assess(access, centroids, labels, alpha=config.alpha)
-    study.write_json(
-        f"clusters/{config.method}.json",
-        {
-            "settings": asdict(config),
-            "k": len(centroids),
-            "index": quality.index,
-            "coverage": quality.coverage,
-            "centroids": centroids,
-            "labels": labels,
-            "uncovered": quality.uncovered,
-            "curve": fit.curve,
-            "stability": fit.stability,
-        },
-    )
-    write_plain_starts(study, poses)
-    starts = path / "starts" / f"{STARTS_NAME[config.method]}.npz"
-    as_starts(poses, centroids).save(starts)
-    return starts
+    found = StoredClustering.of(matrix, config, fit)
+    study.write_clustering(config.method, found)
+    write_plain_starts(study)
+    return write_centroids(study, METHODS[config.method].starts, found.centroids)
+
+
+def compare(study: StudyLike) -> "list[ComparisonRow]":
+    """Return the quality of each clustering in a study, one row per method."""
+    from kaccess.cluster.comparison import make_row
+
+    study = Study.open(study)
+    if not study.read_jsons("clusters"):
+        return []
+    return [
+        make_row(method, each.quality, each.unreachable)
+        for method, each in study.clusterings.items()
+    ]
+
+
+def picture(study: StudyLike) -> Path:
+    """Draw the poses and times of a study into its `overview.png`."""
+    from kaccess.report.figures import overview, representatives
+    from kaccess.report.rendering.render import render_poses
+
+    study = Study.open(study)
+    poses, path = study.poses, study.path / "overview.png"
+    try:
+        images = render_poses(study.robot, poses.qpos[representatives(poses.contacts)])
+    except InputError as error:
+        logger.warning("%s The picture does not show the robot.", error)
+        images = None
+    with whole_file(path) as draft:
+        overview(poses, study.times, images).savefig(draft, dpi=120)
+    return path
 
 
 @timed
 def search(
-    path: Path,
+    study: StudyLike,
     config: SkillConfig,
     *,
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> "Skill":
-    """Search for a skill: postures that do from standing what a task asks for.
+    """Search for a skill: postures that do a task, starting from standing.
 
     Args:
-        path: Folder of the study; what is found is written to `skills/<task>.json`.
-        config: Task, and how to search.
-        n_threads: CPU threads; 0 takes them all.
+        study: Study or its folder; the skill is written to `skills/<task>.json`.
+        config: Task, and settings of the search.
+        n_threads: CPU threads; 0 takes all.
         progress: Called with (rounds done, rounds to do).
     """
-    from kaccess.envs.task import make_task
-    from kaccess.skill import find_skill, search_skill
+    from kaccess import guide
+    from kaccess.envs.tasks import make_task
 
-    study, task = Study(path), make_task(config.task)
+    study, task = Study.open(study), make_task(config.task)
     if task.to_stand:
         raise InputError(
-            f"{task.name!r} needs no skill: routes of the study lead to standing. "
-            "Search for one where the task is more than that."
+            f"{task.name!r} needs no skill: the routes of the study end with standing. "
+            "Search for a skill only if a task is more than standing."
         )
-    robot, stored = load_poses(study).robot, study.read_jsons("skills")
-    if stored.get(task.name, {}).get("settings") == asdict(config):
-        return find_skill(study, task)
-    found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
-    content = {"settings": asdict(config), **asdict(found)}
-    study.write_json(f"skills/{task.name}.json", content)
+    if guide.was_searched(study, config):
+        return guide.find_skill(study, task)
+    found = guide.search_skill(
+        study.robot, task, config, n_threads=n_threads, progress=progress
+    )
+    guide.write_skill(study, config, found)
     return found
 
 
 @timed
 def train(
-    path: Path,
+    study: StudyLike,
     config: TrainConfig,
     sac: SacConfig | None = None,
     *,
@@ -273,128 +353,146 @@ def train(
     n_threads: int = 0,
     progress: "TrainProgress | None" = None,
 ) -> Path:
-    """Learn a task from several kinds of starts, several seeds each, all at once.
+    """Train learners from several kinds of starts, several seeds each, all at once.
 
     Args:
-        path: Folder of the study.
+        study: Study or its folder.
         config: Task, starts, seeds and episodes.
         sac: Settings of the learners.
-        device: Where they learn: `cpu`, `cuda`, or `auto`, a GPU if there is one.
-        n_threads: CPU threads of the physics; 0 takes them all.
-        progress: Called with (steps done, steps to do, figures such as `return`).
+        device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
+        n_threads: CPU threads of the physics; 0 takes all.
+        progress: Called with (steps done, steps to do, numbers such as `return`).
 
     Returns:
         The folder of the runs, `train/<task>` or, under conditions,
-        `train/<task>@<conditions>`: each in `<starts>/seed-<number>`.
+        `train/<task>@<conditions>`; each learner has a folder `<starts>/seed-<number>`.
     """
-    from kaccess.envs.conditions import Conditions
-    from kaccess.envs.robot_env import RobotVectorEnv
-    from kaccess.envs.task import make_task
-    from kaccess.learners import learners, population_name, require_new, warm_up
-    from kaccess.learning import curve_test, policy_metadata, runs_folder, test_poses
-    from kaccess.train import train as train_population
+    from kaccess.training import train_learners
 
-    study = Study(path)
-    robot = load_poses(study).robot
-    task, conditions = make_task(config.task), Conditions.parse(config.conditions)
-    sac = (sac or SacConfig()).suited(return_steps=task.return_steps)
-    runs = learners(study, config, task)
-    out, name = runs_folder(path, task, conditions), population_name(config)
-    require_new(out, [run.name for run in runs], checkpoint=name)
-    test = test_poses(study, task, "curve", config.test_poses, n_threads=n_threads)
-    starts = [run.starts for run in runs for _ in range(sac.envs_per_learner)]
-    env = RobotVectorEnv(
-        len(starts),
-        task,
-        robot=robot,
-        starts=starts,
-        conditions=conditions,
-        n_threads=n_threads,
-    )
-    train_population(
-        env,
-        sac,
-        names=[run.name for run in runs],
-        seeds=[run.seed for run in runs],
-        n_steps=config.episodes * task.episode_steps,
-        out=out,
+    return train_learners(
+        Study.open(study),
+        config,
+        sac or SacConfig(),
         device=device,
-        meta=policy_metadata(task, robot, conditions),
-        warm_up=warm_up(study, runs, task, envs_per_learner=sac.envs_per_learner),
-        evaluate=curve_test(
-            task,
-            test,
-            n_learners=len(runs),
-            conditions=conditions,
-            n_threads=n_threads,
-            engine=config.test_engine,
-        ),
-        evaluate_every=config.test_every * task.episode_steps,
-        best_by=("success", "reward"),
-        checkpoint=name,
+        n_threads=n_threads,
         progress=progress,
     )
-    return out
 
 
 @timed
 def evaluate(
-    path: Path,
+    study: StudyLike,
+    config: EvaluateConfig | None = None,
+    *,
+    engine: _AnyEngine = "mujoco",
+    progress: Progress | None = None,
+) -> "list[Evaluation]":
+    """Test all policies of a study from poses that none of them trained on.
+
+    The guide is tested too, as `routes`: it follows the routes of the study's graph
+    and has learned nothing. If the task is more than standing, it needs a skill.
+
+    Args:
+        study: Study or its folder; scores are written to `evaluation/<test>.json`.
+        config: Which policies, from how many poses, and under what conditions.
+        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        progress: Called with (policies tested, policies to test).
+    """
+    from kaccess.evaluation.evaluate import evaluate_study
+
+    config = config or EvaluateConfig()
+    return evaluate_study(Study.open(study), config, engine=engine, progress=progress)
+
+
+def play(study: StudyLike, config: PlayConfig) -> "Played":
+    """Return a motion to show: of a policy, or from one pose of a study to another.
+
+    Args:
+        study: Study or its folder; or the name of a robot with a shipped policy, which
+            is then tested on fresh poses.
+        config: Which motion.
+    """
+    from kaccess.report.play import play_motion
+
+    return play_motion(study, config)
+
+
+def report(study: StudyLike) -> Path:
+    """Write the page of a study, `report.html`, and its figures beside it."""
+    from kaccess.report.page import write_report
+
+    return write_report(Study.open(study))
+
+
+def export(
+    study: StudyLike,
+    run: str,
+    onnx: Path,
     *,
     task: TaskName = "fall-recovery",
     trained_under: str = "",
-    conditions: str | None = None,
     best: bool = False,
-    n_poses: int = 500,
-    engine: EngineName = "mujoco",
-    n_threads: int = 0,
-    progress: Progress | None = None,
-) -> "list[Evaluation]":
-    """Test all policies of a study from poses that none of them has learned from.
-
-    So is a guide that follows the routes of the study without having learned anything,
-    by the name of `routes`; where a task is more than to stand, if there is a skill.
+) -> Path:
+    """Write a policy as ONNX, with everything needed to run it on the robot.
 
     Args:
-        path: Folder of the study; the outcome is written to `evaluation/<task>.json`,
-            or to one whose name says the conditions.
-        task: What was learned.
-        trained_under: Test the policies that were trained under these conditions; by
-            default those trained as the study is.
-        conditions: Test under these; by default under those of the training.
-        best: Test the best policy of each learner's curve instead of its last.
-        n_poses: Number of poses.
-        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
-        n_threads: CPU threads; 0 takes them all.
-        progress: Called with (policies tested, policies to test).
+        study: Study or its folder.
+        run: Name of the learner, such as `ka/seed-0`.
+        onnx: File to write.
+        task: Task that it learned.
+        trained_under: Conditions of its training; by default none.
+        best: Take the best policy of its learning curve, not the last one.
     """
-    from kaccess import learning
     from kaccess.envs.conditions import Conditions
-    from kaccess.envs.task import make_task
-    from kaccess.evaluate import PoseTest
+    from kaccess.envs.tasks import make_task
+    from kaccess.evaluation.policies import find_policy
+    from kaccess.policies import export_onnx
 
-    study, made = Study(path), make_task(task)
-    before = Conditions.parse(trained_under)
-    under = before if conditions is None else Conditions.parse(conditions)
-    acts = learning.find_acts(study, made, before, under, n_robots=n_poses, best=best)
-    test = learning.test_poses(study, made, "final", n_poses, n_threads=n_threads)
-    tester = PoseTest(
-        made,
-        test.robot,
-        test.qpos,
-        conditions=under,
-        n_threads=n_threads,
-        engine=engine,
+    conditions = Conditions.parse(trained_under)
+    policy = find_policy(Study.open(study), run, make_task(task), conditions, best=best)
+    onnx.parent.mkdir(parents=True, exist_ok=True)
+    export_onnx(policy, onnx)
+    return onnx
+
+
+def compare_engines(
+    study: StudyLike,
+    engines: Sequence[EngineName],
+    *,
+    n_pairs: int = 2000,
+    seed: int = 0,
+    n_threads: int = 0,
+    device: str | None = None,
+    progress: Progress | None = None,
+) -> "EngineComparison":
+    """Estimate the same pairs of a study's poses on several engines.
+
+    Args:
+        study: Study or its folder; the comparison is written to its `engines.json`.
+        engines: Names of the engines.
+        n_pairs: Approximate number of pairs.
+        seed: Seed of the choice of poses.
+        n_threads: CPU threads; 0 takes all.
+        device: Device of warp; by default the first GPU.
+        progress: Called with (simulations done, simulations to do).
+    """
+    from kaccess.access.agreement import compare_engines
+
+    if len(set(engines)) < 2:
+        raise InputError(f"`engines` must be two or more, got {' '.join(engines)}.")
+    study = Study.open(study)
+    simulators: dict[str, Engine] = {}
+    for name in engines:
+        where = device if name == "warp" else None
+        config = EngineConfig(engine=name, threads=n_threads, device=where)
+        simulators[name] = make_engine(config, study.robot, study.still)
+    comparison = compare_engines(
+        study.poses,
+        simulators,
+        study.access_config,
+        n_pairs=n_pairs,
+        seed=seed,
+        progress=progress,
     )
-    groups = learning.pose_groups(study, test, n_threads=n_threads)
-    found = learning.evaluate_policies(acts, tester, groups, progress=progress)
-    study.write_json(
-        f"evaluation/{learning.evaluation_name(made, before, under, best=best)}.json",
-        {
-            "n_poses": n_poses,
-            "trained_under": before.text,
-            "conditions": under.text,
-            "policies": found,
-        },
-    )
-    return found
+    study.write_json("engines.json", asdict(comparison))
+    return comparison

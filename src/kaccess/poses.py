@@ -11,12 +11,12 @@ from enum import IntEnum
 
 import numpy as np
 
+from kaccess.base.errors import InputError
+from kaccess.base.rotations import gravity_in_body, quat_from_roll_pitch, roll_pitch
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import EngineName, SampleConfig
 from kaccess.engines import Engine, Settled, as_engine
-from kaccess.errors import InputError
 from kaccess.robots import Robot, find_mirror
-from kaccess.rotations import gravity_in_body, quat_from_roll_pitch, roll_pitch
-from kaccess.types import Array, BoolArray, IntArray, Progress
 
 __all__ = ["Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
 

@@ -1,9 +1,9 @@
-"""Initial states: where episodes of learning begin, and with what weight.
+"""Initial states: where episodes of learning begin, and with what probability.
 
-The six distributions that the paper compares are one class with different contents: the
-centroids of K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine
-hand-designed poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`).
-A mixture is one of them too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
+The paper compares six distributions, which are one class here: the centroids of
+K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine hand-designed
+poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`). A mixture is
+a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
 """
 
 from collections.abc import Mapping
@@ -13,47 +13,38 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from kaccess.config import Method
-from kaccess.errors import InputError
-from kaccess.files import whole_file
-from kaccess.types import Array
+from kaccess.base.errors import InputError
+from kaccess.base.files import whole_file
+from kaccess.base.types import Array, BoolArray
+from kaccess.config import METHODS
 
 __all__ = [
     "GUIDED",
-    "LYING_POSE",
-    "NINE_POSES",
-    "STARTS_NAME",
+    "KEYFRAME_STARTS",
     "InitialStates",
+    "command_for",
+    "known_starts",
     "parse_mixture",
 ]
 
-# Names of the starts that each clustering gives; the first three are the paper's.
-STARTS_NAME: dict[Method, str] = {
-    "kaccess": "ka",
-    "kmeans": "km",
-    "weighted-kmeans": "wkm",
-    "kmedoids": "kmedoids",
-    "louvain": "louvain",
-    "infomap": "infomap",
-    "spectral": "spectral",
+# Starts that are keyframes of a robot: the hand-designed ones of Yang et al. 2020, as
+# the authors' later code names them, and one lying pose.
+KEYFRAME_STARTS: Mapping[str, tuple[str, ...]] = {
+    "9-pose": (
+        "back",
+        "stand",
+        "kneel",
+        "straight",
+        "spread",
+        "crouch",
+        "belly",
+        "left",
+        "right",
+    ),
+    "1-pose": ("back",),
 }
 
-# Keyframes of a robot that stand for the hand-designed starts of Yang et al. 2020, as
-# the authors' later code names them.
-NINE_POSES = (
-    "back",
-    "stand",
-    "kneel",
-    "straight",
-    "spread",
-    "crouch",
-    "belly",
-    "left",
-    "right",
-)
-LYING_POSE = "back"
-
-# Before a name of starts: learners from there follow routes to standing at first.
+# Prefix of the name of starts: these learners follow the guide during their warm-up.
 GUIDED = "guided-"
 
 
@@ -63,9 +54,9 @@ class InitialStates:
 
     Args:
         qpos: (k, nq) states.
-        weights: (k,) probability of each; they sum to 1.
-        names: What each state is called.
-        model: Fingerprint of the robot they belong to, if it is known.
+        weights: (k,) probability of each state; they sum to 1.
+        names: Name of each state.
+        model: Fingerprint of their robot; empty if unknown.
     """
 
     qpos: Array
@@ -97,8 +88,8 @@ class InitialStates:
         return cls(qpos, np.full(len(qpos), 1.0 / len(qpos)), names, model)
 
     @classmethod
-    def mixed(cls, shares: Mapping["InitialStates", float]) -> "InitialStates":
-        """Return the mixture that draws from each distribution with its share.
+    def mix(cls, shares: Mapping["InitialStates", float]) -> "InitialStates":
+        """Return a mixture of distributions.
 
         Args:
             shares: Probability of each distribution; they sum to 1.
@@ -123,6 +114,12 @@ class InitialStates:
 
     def __len__(self) -> int:
         return len(self.qpos)
+
+    def select(self, rows: BoolArray) -> "InitialStates":
+        """Return some of the states; their weights keep their proportions."""
+        weights = self.weights[rows] / self.weights[rows].sum()
+        names = tuple(np.array(self.names)[rows]) if self.names else ()
+        return InitialStates(self.qpos[rows], weights, names, self.model)
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         """Draw n states, (n, nq)."""
@@ -154,10 +151,24 @@ class InitialStates:
         return cls(qpos, weights, names, model)
 
 
-def parse_mixture(text: str) -> dict[str, float]:
-    """Return the share of each distribution that a text like `ka+rnd:0.2` names.
+def known_starts() -> list[str]:
+    """Return the names of all starts that `kaccess cluster` can write."""
+    return [*(info.starts for info in METHODS.values()), "rnd", *KEYFRAME_STARTS]
 
-    Those without a share divide equally what the others leave: here `ka` has 0.8.
+
+def command_for(name: str, study: Path) -> str | None:
+    """Return the command that writes the starts of that name; None if none does."""
+    if name not in known_starts():
+        return None
+    methods = {info.starts: f" --method {method}" for method, info in METHODS.items()}
+    methods["ka"] = ""  # the default method
+    return f"kaccess cluster {study}{methods.get(name, '')}"  # any method writes rnd
+
+
+def parse_mixture(text: str) -> dict[str, float]:
+    """Return the share of each distribution in a mixture such as `ka+rnd:0.2`.
+
+    Names without a number divide the rest equally: here `ka` has 0.8.
     """
     names, shares = [], []
     for part in text.split("+"):
@@ -169,8 +180,8 @@ def parse_mixture(text: str) -> dict[str, float]:
     rest = (1.0 - given) / n_open if n_open else 0.0
     if rest < 0 or (not n_open and not np.isclose(given, 1.0)):
         raise InputError(
-            f"The shares of {text!r} must sum to 1, or to less where a name goes "
-            f"without one, got {given:g}. Write it like ka+rnd:0.2."
+            f"The shares of {text!r} must sum to 1, or to less if a name has no share, "
+            f"got {given:g}. Write it like ka+rnd:0.2."
         )
     if not all(names) or len(set(names)) < len(names):
         raise InputError(

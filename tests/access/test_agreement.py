@@ -7,7 +7,7 @@ from kaccess import AccessConfig, InputError, make_engine, sample_poses
 from kaccess.access import Transitions
 from kaccess.access.agreement import agreement, compare_engines, transfers
 from kaccess.engines import Settled
-from kaccess.report.engines import format_engines
+from kaccess.report.text.engines import format_engines
 
 INF = np.inf
 

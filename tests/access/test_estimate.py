@@ -11,11 +11,11 @@ from kaccess.access import (
     split_rows,
 )
 from kaccess.access.estimate import _is_close
+from kaccess.base.rotations import gravity_in_body
 from kaccess.config import SampleConfig
 from kaccess.engines import Settled
 from kaccess.poses import Poses, draw_poses
 from kaccess.robots import Robot
-from kaccess.rotations import gravity_in_body
 
 
 class FakeEngine:

@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from oracles import FLOOR
+
+from tests.cluster.oracles import FLOOR
 
 # Few distinct values make ties, floors and duplicates common.
 LEVELS = [FLOOR, FLOOR, 0.1, 0.25, 0.5, 0.8, 1.0]

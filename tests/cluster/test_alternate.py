@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import algorithm_1, directed_blocks
-from strategies import problems
 
 from kaccess.cluster import alternate as alternation
 from kaccess.cluster.alternate import alternate, assign, recentre, spread_seeds
+from tests.cluster.oracles import algorithm_1, directed_blocks
+from tests.cluster.strategies import problems
 
 
 @settings(max_examples=300, deadline=None)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import coverage
-from kaccess.errors import InputError
 
 
 def test_share_of_poses_that_some_centroid_reaches():

@@ -4,12 +4,12 @@ import sys
 
 import numpy as np
 import pytest
-from oracles import directed_blocks
 from sklearn.base import clone
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.graphs import _random_walk, _stationary, _symmetric_part
-from kaccess.errors import InputError
+from tests.cluster.oracles import directed_blocks
 
 NEEDS = {"Louvain": "sknetwork", "Infomap": "infomap"}
 METHODS = [Louvain(), Infomap(), DirectedSpectral(random_state=0)]

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import algorithm_1, directed_blocks, index_of_set
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from strategies import problems
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import KAccess
-from kaccess.errors import InputError
+from tests.cluster.oracles import algorithm_1, directed_blocks, index_of_set
+from tests.cluster.strategies import problems
 
 SOLVERS = ["swap", "alternate"]
 

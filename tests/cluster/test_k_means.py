@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import DunnKMeans, dunn_index, pose_features
-from kaccess.errors import InputError
 
 
 def test_dunn_index_by_hand():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from oracles import FLOOR, directed_blocks
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import KAccess, accessibility_index, select_k
 from kaccess.cluster.matrix import check_access
-from kaccess.errors import InputError
+from tests.cluster.oracles import FLOOR, directed_blocks
 
 CONSUMERS = {
     "fit": lambda access: KAccess(1).fit(access),

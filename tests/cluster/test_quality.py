@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import FLOOR, directed_blocks, index
-from strategies import problems
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import accessibility_index, assess
 from kaccess.cluster.quality import unreachable_share
-from kaccess.errors import InputError
+from tests.cluster.oracles import FLOOR, directed_blocks, index
+from tests.cluster.strategies import problems
 
 
 def test_index_of_blocks_by_hand(blocks):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from oracles import directed_blocks
 
+from kaccess.base.errors import InputError
 from kaccess.cluster import KAccess, select_k
 from kaccess.cluster.stability import compare_resamples, draw_resamples
-from kaccess.errors import InputError
+from tests.cluster.oracles import directed_blocks
 
 
 def islands(*sizes, inside=0.5):

@@ -5,12 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import directed_blocks, index_of_set, mean_access
-from strategies import problems
 
 from kaccess.cluster.objectives import IndexObjective, MeanAccess
 from kaccess.cluster.solver import kick, polish
 from kaccess.cluster.swap_index import best_replacement
+from tests.cluster.oracles import directed_blocks, index_of_set, mean_access
+from tests.cluster.strategies import problems
 
 
 def slow_best_replacement(access, kept, alpha):

@@ -14,8 +14,7 @@ from kaccess.engines.bullet.contact import correction
 from kaccess.engines.bullet.model import describe
 from kaccess.engines.bullet.world import World
 from kaccess.robots import Robot
-
-from ..conftest import TINY
+from tests.conftest import TINY
 
 pytestmark = pytest.mark.bullet
 

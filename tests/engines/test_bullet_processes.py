@@ -13,12 +13,11 @@ import pytest
 pytest.importorskip("pybullet", reason="PyBullet is not installed")
 
 from kaccess import make_engine
+from kaccess.base.errors import InputError
 from kaccess.engines.bullet import BulletEngine
-from kaccess.errors import InputError
 from kaccess.robots import Robot
-
-from ..conftest import TINY
-from .drops import assert_same, random_drops
+from tests.conftest import TINY
+from tests.engines.drops import assert_same, random_drops
 
 pytestmark = pytest.mark.bullet
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from kaccess import make_engine
+from kaccess.base.rotations import gravity_in_body
 from kaccess.robots import Robot
-from kaccess.rotations import gravity_in_body
-
-from .drops import assert_same, random_drops
+from tests.engines.drops import assert_same, random_drops
 
 
 def need(name):

@@ -7,8 +7,7 @@ import pytest
 from kaccess import StillConfig, make_engine
 from kaccess.engines.mujoco import MujocoEngine, lean_model
 from kaccess.engines.still import is_quiet, quiet_runs
-
-from .drops import assert_same, random_drops
+from tests.engines.drops import assert_same, random_drops
 
 STILL = StillConfig()
 

@@ -9,10 +9,9 @@ import pytest
 
 from kaccess import InputError, make_engine
 from kaccess.robots import Robot
+from tests.engines.drops import assert_same, random_drops
 
-from .drops import assert_same, random_drops
-
-warp = pytest.importorskip("kaccess.engines.warp", exc_type=ImportError)
+warp = pytest.importorskip("kaccess.engines.warp.engine", exc_type=ImportError)
 from kaccess.engines import warp_buffers  # noqa: E402  # Warp is asked for first
 
 WarpEngine = warp.WarpEngine
@@ -124,7 +123,7 @@ def test_a_geom_it_does_not_know_is_named(tiny, monkeypatch):
 
 def test_without_mujoco_warp_it_gives_the_pip_line(tiny, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco_warp", None)  # import fails
-    monkeypatch.delitem(sys.modules, "kaccess.engines.warp")
+    monkeypatch.delitem(sys.modules, "kaccess.engines.warp.engine")
     with pytest.raises(ImportError, match=r"pip install 'kaccess\[gpu\]'"):
         make_engine("warp", tiny)
 

@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import kaccess
 from kaccess import InitialStates, InputError, load_robot
+from kaccess.base.rotations import gravity_in_body
 from kaccess.envs import ENV_IDS, FallRecovery, RobotEnv, RobotVectorEnv, Stand
-from kaccess.rotations import gravity_in_body
 from tests.conftest import TINY
 from tests.envs.common import FAST
 

@@ -7,9 +7,8 @@ import pytest
 
 from kaccess import AccessConfig, Study, load_robot, pipeline, views
 from kaccess.config import ClusterConfig, SampleConfig
-from kaccess.policy import Policy
-
-from ..conftest import TINY
+from kaccess.policies.policy import Policy
+from tests.conftest import TINY
 
 STARTS = ("ka", "rnd")
 SEEDS = (0, 1)

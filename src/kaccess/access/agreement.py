@@ -13,13 +13,13 @@ from time import perf_counter
 import numpy as np
 
 from kaccess.access.estimate import Transitions, accessibility, estimate_rows
+from kaccess.base.errors import InputError
+from kaccess.base.progress import scale_progress
+from kaccess.base.types import Array, BoolArray, Progress
 from kaccess.cluster import KAccess, assess, select_k
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
-from kaccess.errors import InputError
 from kaccess.poses import Poses
-from kaccess.progress import part_of
-from kaccess.types import Array, BoolArray, Progress
 
 __all__ = [
     "Agreement",
@@ -198,7 +198,7 @@ def _estimate_all(
     n = len(runs[0][0])
     n_each = n * (n - 1)
     for index, (poses, engine) in enumerate(runs):
-        part = part_of(progress, index * n_each, n_each, len(runs) * n_each)
+        part = scale_progress(progress, index * n_each, n_each, len(runs) * n_each)
         start = perf_counter()
         estimates.append(
             estimate_rows(poses, range(n), config, engine=engine, progress=part)

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kaccess.base.rotations import gravity_in_body
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import FLOOR, AccessConfig, EngineName
 from kaccess.engines import Engine, as_engine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
-from kaccess.rotations import gravity_in_body
-from kaccess.types import Array, BoolArray, IntArray, Progress
 
 __all__ = [
     "Outcome",

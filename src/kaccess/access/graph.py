@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import (
     dijkstra,
 )
 
-from kaccess.types import Array, IntArray
+from kaccess.base.types import Array, IntArray
 
 __all__ = ["Connectivity", "Routes", "connectivity", "find_routes"]
 

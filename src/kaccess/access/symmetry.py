@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaccess.access.estimate import Outcome, estimate_pairs
+from kaccess.base.errors import InputError
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
-from kaccess.errors import InputError
 from kaccess.poses import Poses
 
 __all__ = ["MirrorCheck", "check_mirror"]

@@ -1,7 +1,7 @@
-"""The command `kaccess`: one subcommand per stage of `kaccess.pipeline`, and some more.
+"""The command `kaccess`: one subcommand per function of `kaccess.pipeline`.
 
-Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted (what
-was finished is kept).
+Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
+(finished work is kept).
 """
 
 # Heavy modules are imported by the command that needs them: `--help` answers at once.
@@ -13,23 +13,20 @@ from typing import NoReturn
 
 import tyro
 
-from kaccess import __version__
-from kaccess.cli.looks import compare_engines, export, info, play
-from kaccess.cli.stages import (
-    access,
-    cluster,
-    evaluate,
-    report,
-    run,
-    sample,
-    search,
-    train,
-)
-from kaccess.console import show_log
-from kaccess.errors import InputError
-from kaccess.report.headless import prefer_egl_without_screen
+from kaccess.base.errors import InputError
+from kaccess.base.version import __version__
+from kaccess.cli import commands
+from kaccess.cli.console import show_log
+from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 __all__ = ["main"]
+
+_PITCH = (
+    "Measure how fast a legged robot gets from one resting pose to another. The graph "
+    "this gives says whether the robot can get up, gets it up without learning, and "
+    "guides learning."
+)
+_STAGES = "Stages in order: sample, access, cluster, (search,) train, evaluate, report."
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -39,45 +36,47 @@ def main(argv: list[str] | None = None) -> None:
         print(f"kaccess {__version__}")
         return
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # whatever the terminal knows
+        if isinstance(stream, io.TextIOWrapper):  # whatever letters the terminal lacks
+            stream.reconfigure(errors="backslashreplace")
     prefer_egl_without_screen()
     show_log()
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            {
-                "run": run,
-                "sample": sample,
-                "access": access,
-                "cluster": cluster,
-                "search": search,
-                "train": train,
-                "evaluate": evaluate,
-                "play": play,
-                "report": report,
-                "export": export,
-                "info": info,
-                "compare-engines": compare_engines,
-            },
-            prog="kaccess",
-            description="Find good starting states for teaching a legged robot to "
-            "move. Stages in order: sample, access, cluster, (search,) train, "
-            "evaluate, report.",
-            args=argv,
-        )
-    except (InputError, ImportError) as error:  # or an extra; it gives the pip line
+        _run(argv)
+    except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
-    except BrokenPipeError:  # the reader of our output has left, as `head` does
+    except BrokenPipeError:  # whoever read our output has stopped, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(
             2,
-            f"{error.strerror or error}{place}. What was stored before is whole; run "
-            "the same command again once that is mended.",
+            f"{error.strerror or error}{place}. Files stored before are whole; fix the "
+            "cause and run the same command again.",
         )
     except KeyboardInterrupt:
-        _exit(130, "Interrupted. What was stored is kept; run the same command again.")
+        _exit(130, "Interrupted. Stored work is kept; run the same command to resume.")
+
+
+def _run(argv: list[str]) -> None:
+    tyro.extras.subcommand_cli_from_dict(
+        {
+            "run": commands.run,
+            "sample": commands.sample,
+            "access": commands.access,
+            "cluster": commands.cluster,
+            "search": commands.search,
+            "train": commands.train,
+            "evaluate": commands.evaluate,
+            "play": commands.play,
+            "report": commands.report,
+            "export": commands.export,
+            "info": commands.info,
+            "compare-engines": commands.compare_engines,
+        },
+        prog="kaccess",
+        description=f"{_PITCH} {_STAGES}",
+        args=argv,
+    )
 
 
 def _exit(code: int, message: str) -> NoReturn:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kaccess.compiled import compiled
-from kaccess.types import Array, IntArray
+from kaccess.base.compiled import compiled
+from kaccess.base.types import Array, IntArray
 
 __all__ = ["Alternation", "alternate", "assign", "recentre", "spread_seeds"]
 

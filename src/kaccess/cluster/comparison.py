@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kaccess.base.tables import format_table
+from kaccess.base.types import IntArray
 from kaccess.cluster.matrix import check_access
-from kaccess.cluster.quality import assess, unreachable_share
+from kaccess.cluster.quality import Quality, assess, unreachable_share
 from kaccess.cluster.validation import Clustering
-from kaccess.types import IntArray
 
-__all__ = ["ComparisonRow", "Labelling", "compare", "format_comparison"]
+__all__ = ["ComparisonRow", "Labelling", "compare", "format_comparison", "make_row"]
 
 
 @dataclass(frozen=True)
@@ -67,35 +68,45 @@ def compare(
     for name, fitted in clusterings.items():
         labels = fitted.labels_
         quality = assess(matrix, fitted.centroid_indices_, labels, alpha=alpha)
-        row = ComparisonRow(
-            name=name,
-            n_clusters=len(quality.sizes),
-            index=quality.index,
-            coverage=quality.coverage,
-            n_uncovered=len(quality.uncovered),
-            unreachable=unreachable_share(matrix, labels),
-            n_singletons=len(quality.singletons),
-            sizes=np.sort(quality.sizes)[::-1],
-        )
-        rows.append(row)
+        rows.append(make_row(name, quality, unreachable_share(matrix, labels)))
     return rows
 
 
+def make_row(name: str, quality: Quality, unreachable: float) -> ComparisonRow:
+    """Return the row of one method, from its quality.
+
+    Args:
+        name: Name of the method.
+        quality: Quality of its clustering.
+        unreachable: Share of ordered pairs within clusters that are not reached.
+    """
+    return ComparisonRow(
+        name=name,
+        n_clusters=len(quality.sizes),
+        index=quality.index,
+        coverage=quality.coverage,
+        n_uncovered=len(quality.uncovered),
+        unreachable=unreachable,
+        n_singletons=len(quality.singletons),
+        sizes=np.sort(quality.sizes)[::-1],
+    )
+
+
 def format_comparison(rows: Sequence[ComparisonRow]) -> str:
-    """Return the figures as lines of text, one method each, under a heading."""
-    width = max([len(row.name) for row in rows], default=6)
-    heading = (
-        f"{'method':{width}}    k    index  coverage  uncovered  unreachable  single"
-        "  sizes (max / median / min)"
-    )
-    return "\n".join([heading, *(_format_row(row, width) for row in rows)])
+    """Return a table with one row for each method."""
+    head = ("method", "k", "index", "coverage", "uncovered", "unreachable", "single")
+    return format_table((*head, "sizes (max / median / min)"), map(_cells, rows))
 
 
-def _format_row(row: ComparisonRow, width: int) -> str:
-    """Return one line of the table."""
+def _cells(row: ComparisonRow) -> list[str]:
     sizes = row.sizes
-    return (
-        f"{row.name:{width}}  {row.n_clusters:3d}  {row.index:7.2f}"
-        f"  {row.coverage:8.1%}  {row.n_uncovered:9d}  {row.unreachable:11.1%}"
-        f"  {row.n_singletons:6d}  {sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}"
-    )
+    return [
+        row.name,
+        f"{row.n_clusters}",
+        f"{row.index:.2f}",
+        f"{row.coverage:.1%}",
+        f"{row.n_uncovered}",
+        f"{row.unreachable:.1%}",
+        f"{row.n_singletons}",
+        f"{sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}",
+    ]

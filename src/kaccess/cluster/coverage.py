@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.stats import wilson
+from kaccess.base.types import IntArray
 from kaccess.cluster.matrix import check_access_from, reached
-from kaccess.errors import ArrayError
-from kaccess.stats import wilson
-from kaccess.types import IntArray
 
 __all__ = ["Coverage", "coverage"]
 

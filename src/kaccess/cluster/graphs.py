@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import Tags
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import recentre
 from kaccess.cluster.matrix import check_n_clusters, reached
 from kaccess.cluster.validation import validate_access
-from kaccess.errors import ArrayError
-from kaccess.types import Array, IntArray
 
 __all__ = ["DirectedSpectral", "Infomap", "Louvain"]
 

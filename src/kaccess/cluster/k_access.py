@@ -9,14 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import Alternation, assign, spread_seeds
 from kaccess.cluster.matrix import check_access_from, check_n_clusters
 from kaccess.cluster.objectives import ObjectiveName, make_objective
 from kaccess.cluster.quality import measure
 from kaccess.cluster.solver import SolverName, solve
 from kaccess.cluster.validation import validate_access
-from kaccess.errors import ArrayError
-from kaccess.types import Array, IntArray
 
 __all__ = ["KAccess"]
 
@@ -79,6 +79,13 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         self.first = first
         self.max_iter = max_iter
         self.random_state = random_state
+
+    @classmethod
+    def restore(cls, centroid_indices: IntArray) -> "KAccess":
+        """Return a fitted model from its stored centroids, ready for `predict`."""
+        model = cls(len(centroid_indices))
+        model.centroid_indices_ = np.asarray(centroid_indices)
+        return model
 
     def fit(self, access: Array, y: None = None) -> "KAccess":
         """Cluster the n poses of `access`, (n, n), from row to column."""

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import validate_data
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.matrix import check_n_clusters
-from kaccess.errors import ArrayError
-from kaccess.types import Array, IntArray
 
 __all__ = ["DunnKMeans", "dunn_index", "pose_features"]
 

@@ -10,9 +10,9 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import FLOOR
-from kaccess.errors import ArrayError
-from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = [
     "FLOOR",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kaccess.base.types import Array, Progress
 from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.k_access import KAccess
 from kaccess.cluster.k_means import DunnKMeans, pose_features
@@ -9,7 +10,6 @@ from kaccess.cluster.selection import Curve, select_k
 from kaccess.cluster.stability import Stability
 from kaccess.cluster.validation import Clustering
 from kaccess.config import ClusterConfig
-from kaccess.types import Array, Progress
 
 __all__ = ["Fit", "fit_method"]
 
@@ -67,6 +67,7 @@ def fit_method(
                 config.k, max_clusters=config.k_max, random_state=config.seed
             )
             return Fit(spectral.fit(access))
+    raise AssertionError(f"{config.method} is registered but has no fit.")
 
 
 def _fit_k_access(

@@ -9,12 +9,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import assign
 from kaccess.cluster.quality import measure
 from kaccess.cluster.swap_access import swap_for_access
 from kaccess.cluster.swap_index import best_replacement
-from kaccess.errors import ArrayError
-from kaccess.types import Array, IntArray
 
 __all__ = [
     "IndexObjective",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import assign
 from kaccess.cluster.coverage import coverage
 from kaccess.cluster.matrix import (
@@ -25,7 +26,6 @@ from kaccess.cluster.matrix import (
     check_labels,
     reached,
 )
-from kaccess.types import Array, IntArray
 
 __all__ = ["Quality", "accessibility_index", "assess", "unreachable_share"]
 

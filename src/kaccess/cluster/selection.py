@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, IntArray, Progress
 from kaccess.cluster.k_access import KAccess
 from kaccess.cluster.matrix import check_access, check_n_clusters
 from kaccess.cluster.stability import Stability, compare_resamples, draw_resamples
-from kaccess.errors import ArrayError
-from kaccess.types import Array, IntArray, Progress
 
 __all__ = ["Curve", "Selection", "select_k"]
 

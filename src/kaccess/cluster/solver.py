@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from kaccess.base.types import IntArray
 from kaccess.cluster.alternate import Alternation, alternate
 from kaccess.cluster.objectives import Objective
-from kaccess.types import IntArray
 
 __all__ = ["SolverName", "kick", "polish", "solve"]
 

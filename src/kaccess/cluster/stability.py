@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.k_access import KAccess
-from kaccess.types import Array, IntArray
 
 __all__ = ["Stability", "compare_resamples", "draw_resamples"]
 

@@ -8,8 +8,8 @@ n * k swaps takes n^2 steps.
 
 import numpy as np
 
-from kaccess.compiled import compiled
-from kaccess.types import Array, IntArray
+from kaccess.base.compiled import compiled
+from kaccess.base.types import Array, IntArray
 
 __all__ = ["swap_for_access"]
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kaccess.base.compiled import compiled
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import assign
 from kaccess.cluster.matrix import FLOOR
-from kaccess.compiled import compiled
-from kaccess.types import Array, IntArray
 
 __all__ = ["best_replacement"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster.matrix import check_access
-from kaccess.types import Array, IntArray
 
 __all__ = ["Clustering", "validate_access"]
 

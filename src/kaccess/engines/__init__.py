@@ -1,51 +1,44 @@
 """Simulators behind one primitive: `settle`."""
 
-from kaccess.config import EngineName, StillConfig
+from kaccess.config import EngineConfig, EngineName, StillConfig
 from kaccess.engines.engine import Engine, Settled
-from kaccess.errors import InputError
 from kaccess.robots import Robot
 
 __all__ = ["Engine", "Settled", "as_engine", "make_engine"]
 
 
 def make_engine(
-    name: EngineName,
+    engine: EngineName | EngineConfig,
     robot: Robot,
     still: StillConfig | None = None,
-    *,
-    n_threads: int = 0,
-    device: str | None = None,
 ) -> Engine:
-    """Return the engine of that name for a robot.
+    """Return an engine for a robot.
 
     Args:
-        name: `mujoco` (CPU threads), `warp` (an NVIDIA GPU) or `bullet` (PyBullet).
-        robot: The robot to simulate.
+        engine: Name of the engine, or its settings: threads and device too.
+        robot: Robot to simulate.
         still: When it counts as static.
-        n_threads: CPU threads; 0 takes them all.
-        device: Where `warp` computes: `cuda:1`, `cpu`; by default the first GPU.
 
     Raises:
         InputError: If the engine cannot simulate that robot, or not on this machine.
         ImportError: If the engine is not installed.
     """
-    if n_threads < 0:
-        raise InputError(f"`threads` must not be negative, got {n_threads}.")
-    if device is not None and name != "warp":
-        raise InputError(f"`device` is for the engine 'warp', not for {name!r}.")
-    if name == "warp":
+    config = EngineConfig.of(engine)
+    if config.engine == "warp":
         from kaccess.engines.warp import WarpEngine
 
-        return WarpEngine(robot, still, device=device)
-    if name == "bullet":
+        return WarpEngine(robot, still, device=config.device)
+    if config.engine == "bullet":
         from kaccess.engines.bullet import BulletEngine
 
-        return BulletEngine(robot, still, n_processes=n_threads)
+        return BulletEngine(robot, still, n_processes=config.threads)
     from kaccess.engines.mujoco import MujocoEngine
 
-    return MujocoEngine(robot, still, n_threads=n_threads)
+    return MujocoEngine(robot, still, n_threads=config.threads)
 
 
-def as_engine(engine: Engine | EngineName, robot: Robot) -> Engine:
-    """Return an engine for a robot: the one given, or a new one of that name."""
-    return make_engine(engine, robot) if isinstance(engine, str) else engine
+def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:
+    """Return the engine given, or make the one with that name or those settings."""
+    if isinstance(engine, str | EngineConfig):
+        return make_engine(engine, robot)
+    return engine

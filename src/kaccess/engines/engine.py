@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from kaccess.types import Array, BoolArray, Progress
+from kaccess.base.types import Array, BoolArray, Progress
 
 __all__ = ["Engine", "Settled"]
 

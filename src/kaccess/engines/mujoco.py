@@ -14,12 +14,12 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
+from kaccess.base.machine import n_cpus
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import StillConfig
-from kaccess.engines.cpus import n_cpus
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
-from kaccess.types import Array, BoolArray, IntArray, Progress
 
 __all__ = ["MujocoEngine", "lean_model", "silent_warnings"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import StillConfig
-from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["is_quiet", "quiet_runs"]
 

@@ -1,7 +1,8 @@
 """Learning tasks as Gymnasium environments that start where they are told to.
 
-Importing this package registers `kaccess/FallRecovery-v0`, `kaccess/Backflip-v0` and
-`kaccess/Stand-v0`. It stays light: MuJoCo and Numba load when an environment is made.
+Importing this package registers every task with Gymnasium, such as
+`kaccess/FallRecovery-v0`. It stays light: MuJoCo and Numba load when an environment is
+made.
 """
 
 from importlib import import_module
@@ -9,15 +10,18 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 
+from kaccess.config import TASKS
+
 if TYPE_CHECKING:
-    from kaccess.envs.backflip import Backflip
     from kaccess.envs.conditions import Conditions
-    from kaccess.envs.fall_recovery import FallRecovery
     from kaccess.envs.readings import Readings
     from kaccess.envs.robot_env import RobotEnv, RobotVectorEnv
     from kaccess.envs.robots_batch import RobotsBatch
-    from kaccess.envs.stand import Stand
     from kaccess.envs.task import Task
+    from kaccess.envs.tasks import make_task
+    from kaccess.envs.tasks.backflip import Backflip
+    from kaccess.envs.tasks.fall_recovery import FallRecovery
+    from kaccess.envs.tasks.stand import Stand
 
 __all__ = [
     "ENV_IDS",
@@ -35,23 +39,22 @@ __all__ = [
 ]
 
 ENV_IDS = {
-    "fall-recovery": "kaccess/FallRecovery-v0",
-    "backflip": "kaccess/Backflip-v0",
-    "stand": "kaccess/Stand-v0",
+    name: f"kaccess/{''.join(part.capitalize() for part in name.split('-'))}-v0"
+    for name in TASKS
 }
 """Gymnasium's id of each task."""
 
 _HOME = {
-    "Backflip": "backflip",
+    "Backflip": "tasks.backflip",
     "Conditions": "conditions",
-    "FallRecovery": "fall_recovery",
+    "FallRecovery": "tasks.fall_recovery",
     "Readings": "readings",
     "RobotEnv": "robot_env",
     "RobotVectorEnv": "robot_env",
     "RobotsBatch": "robots_batch",
-    "Stand": "stand",
+    "Stand": "tasks.stand",
     "Task": "task",
-    "make_task": "task",
+    "make_task": "tasks",
 }
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kaccess.errors import InputError
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import InitialStates
-from kaccess.types import Array
 
 __all__ = ["as_many_starts", "as_robot", "as_starts", "as_states"]
 

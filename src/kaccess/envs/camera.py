@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from kaccess.errors import InputError
+from kaccess.base.errors import InputError
 
 __all__ = ["Camera"]
 

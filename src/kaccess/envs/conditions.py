@@ -11,9 +11,9 @@ from difflib import get_close_matches
 import mujoco
 import numpy as np
 
+from kaccess.base.errors import InputError
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.envs.ground import find_shapes
-from kaccess.errors import InputError
 from kaccess.robots import Robot
 
 __all__ = ["NOMINAL", "Conditions"]

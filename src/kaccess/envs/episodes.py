@@ -7,19 +7,19 @@ in which it is handed out.
 import numpy as np
 from numpy.typing import NDArray
 
-from kaccess.compiled import compiled
-from kaccess.config import EngineName
+from kaccess.base.compiled import compiled
+from kaccess.base.errors import InputError
+from kaccess.base.rotations import turn_quat
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import EngineConfig, EngineName
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.ground import find_shapes
 from kaccess.envs.robots_batch import RobotsBatch
 from kaccess.envs.task import Task
-from kaccess.errors import InputError
 from kaccess.robots import Robot
-from kaccess.rotations import turn_quat
 from kaccess.starts import InitialStates
-from kaccess.types import Array, BoolArray, IntArray
 
-__all__ = ["Episodes", "turned"]
+__all__ = ["Episodes", "turn_heading"]
 
 
 class Episodes:
@@ -30,9 +30,7 @@ class Episodes:
         robot: The robot of the study.
         n: How many of them.
         conditions: What differs from the study; by default nothing.
-        n_threads: CPU threads; 0 takes them all.
-        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
-        device: Where `warp` computes; by default the first GPU.
+        engine: Name of the engine, `mujoco` or `warp`, or its settings.
     """
 
     def __init__(
@@ -42,9 +40,7 @@ class Episodes:
         n: int,
         *,
         conditions: Conditions | None = None,
-        n_threads: int = 0,
-        engine: EngineName = "mujoco",
-        device: str | None = None,
+        engine: EngineName | EngineConfig = "mujoco",
     ) -> None:
         self.task = task
         self.conditions = conditions or Conditions()
@@ -54,9 +50,7 @@ class Episodes:
             n,
             control_rate=task.control_rate,
             low_pass=task.low_pass,
-            n_threads=n_threads,
             engine=engine,
-            device=device,
         )
         n_late = self.conditions.n_late(task.control_rate)
         late = [[-1.0, 1.0]] * (n_late * robot.model.nu)
@@ -80,7 +74,7 @@ class Episodes:
         qpos = starts.sample(rng, 1)
         if not self.conditions.slope:
             return qpos
-        return turned(qpos, rng.uniform(0.0, 2 * np.pi, 1), self._up)
+        return turn_heading(qpos, rng.uniform(0.0, 2 * np.pi, 1), self._up)
 
     def begin(self, qpos: Array, rows: IntArray | None = None) -> None:
         """Begin new episodes of some robots, at rest in the states `qpos`, (m, nq)."""
@@ -161,7 +155,7 @@ class Episodes:
             mine[:] = state[name]
 
 
-def turned(qpos: Array, heading: Array, up: Array) -> Array:
+def turn_heading(qpos: Array, heading: Array, up: Array) -> Array:
     """Return states, (m, nq), turned by angles, (m,) [rad], about the normal `up`."""
     new = qpos.copy()
     new[:, 3:7] = turn_quat(qpos[:, 3:7], heading, up)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from kaccess.compiled import compiled
-from kaccess.errors import InputError
+from kaccess.base.compiled import compiled
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.robots import Robot
-from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["Shapes", "clearances", "find_shapes"]
 

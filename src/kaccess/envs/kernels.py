@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kaccess.compiled import compiled
+from kaccess.base.compiled import compiled
+from kaccess.base.types import Array
 from kaccess.envs.readings import Readings
-from kaccess.types import Array
 
 __all__ = [
     "count",

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kaccess.compiled import compiled
+from kaccess.base.compiled import compiled
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.envs.ground import Shapes, clearances
-from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["Joints", "Readings", "blank_readings", "read"]
 

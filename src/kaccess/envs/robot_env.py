@@ -17,17 +17,18 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from kaccess.config import EngineName
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, BoolArray
+from kaccess.config import EngineConfig, EngineName
 from kaccess.envs.arguments import as_many_starts, as_robot, as_starts, as_states
 from kaccess.envs.camera import Camera
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.streams import Seed, get_streams, make_streams, set_streams
-from kaccess.envs.task import Task, make_task
-from kaccess.errors import InputError
+from kaccess.envs.task import CONTROL_RATE, Task
+from kaccess.envs.tasks import make_task
 from kaccess.robots import Robot
 from kaccess.starts import InitialStates
-from kaccess.types import Array, BoolArray
 
 __all__ = ["RobotEnv", "RobotVectorEnv"]
 
@@ -50,7 +51,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]  # ours is a constant
         "render_modes": _RENDER_MODES,
-        "render_fps": 25,
+        "render_fps": CONTROL_RATE,
     }
 
     def __init__(
@@ -69,7 +70,11 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
         self.conditions = Conditions.of(conditions)
         self._episodes = Episodes(
-            self.task, self.robot, 1, conditions=self.conditions, n_threads=1
+            self.task,
+            self.robot,
+            1,
+            conditions=self.conditions,
+            engine=EngineConfig(threads=1),
         )
         self._camera = Camera(self.robot.model)
         self.observation_space = _observation_space(self._episodes)
@@ -138,16 +143,15 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             robot's standing pose.
         conditions: What differs from the world of the study, such as
             `torque=0.6,delay=0.04`; the starts stay those of the robot as it is.
-        n_threads: CPU threads; 0 takes them all.
-        engine: `mujoco` (CPU threads), or `warp` (an NVIDIA GPU) for thousands.
-        device: Where `warp` computes; by default the first GPU.
+        engine: `mujoco` (CPU threads), `warp` (an NVIDIA GPU, for thousands), or
+            `EngineConfig` to set threads or device as well.
         render_mode: `rgb_array`, or None for no pictures.
         max_episode_steps: Steps in an episode, if other than the task's.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]  # ours is a constant
         "render_modes": _RENDER_MODES,
-        "render_fps": 25,
+        "render_fps": CONTROL_RATE,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
@@ -159,9 +163,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | Sequence[InitialStates] | None = None,
         conditions: Conditions | str | None = None,
-        n_threads: int = 0,
-        engine: EngineName = "mujoco",
-        device: str | None = None,
+        engine: EngineName | EngineConfig = "mujoco",
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
     ) -> None:
@@ -177,9 +179,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             self.robot,
             num_envs,
             conditions=self.conditions,
-            n_threads=n_threads,
             engine=engine,
-            device=device,
         )
         self._camera = Camera(self.robot.model)
         self._streams: list[np.random.Generator] | None = None

@@ -7,15 +7,16 @@ whole number of physics steps, and reads how the robots are at the end of it.
 import mujoco
 import numpy as np
 
-from kaccess.compiled import compiled
-from kaccess.config import EngineName
+from kaccess.base.compiled import compiled
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import EngineConfig, EngineName
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.envs.ground import Shapes, find_shapes
-from kaccess.envs.physics import make_physics
+from kaccess.envs.physics.physics import make_physics
 from kaccess.envs.readings import Joints, blank_readings, read
-from kaccess.errors import InputError
+from kaccess.envs.task import CONTROL_RATE
 from kaccess.robots import Robot
-from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["RobotsBatch"]
 
@@ -31,9 +32,7 @@ class RobotsBatch:
         n: How many of them.
         control_rate: Commands per second; must divide the rate of the physics [Hz].
         low_pass: Share of the old target in the new one, for each command [-].
-        n_threads: CPU threads; 0 takes them all.
-        engine: `mujoco` (CPU threads) or `warp` (an NVIDIA GPU).
-        device: Where `warp` computes: `cuda:1`, `cpu`; by default the first GPU.
+        engine: Name of the engine, `mujoco` or `warp`, or its settings.
 
     Attributes:
         readings: How the robots are, as of their last step or reset.
@@ -45,13 +44,12 @@ class RobotsBatch:
         robot: Robot,
         n: int,
         *,
-        control_rate: float = 25.0,
+        control_rate: float = CONTROL_RATE,
         low_pass: float = 0.0,
-        n_threads: int = 0,
-        engine: EngineName = "mujoco",
-        device: str | None = None,
+        engine: EngineName | EngineConfig = "mujoco",
     ) -> None:
-        _check_counts(n, n_threads)
+        if n < 1:
+            raise InputError(f"`num_envs` must be at least 1, got {n}.")
         self.robot = robot
         self.n_substeps = _n_substeps(robot, control_rate)
         self._low_pass = float(low_pass)
@@ -62,14 +60,7 @@ class RobotsBatch:
             robot.joint_adr.astype(np.int64),
             robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]].astype(np.int64),
         )
-        self._physics = make_physics(
-            engine,
-            robot,
-            n,
-            n_substeps=self.n_substeps,
-            n_threads=n_threads,
-            device=device,
-        )
+        self._physics = make_physics(engine, robot, n, n_substeps=self.n_substeps)
         self._everyone = np.arange(n)
         self.readings = blank_readings(
             n,
@@ -235,10 +226,3 @@ def _standing_height(robot: Robot, shapes: Shapes) -> float:
             "keyframe `stand` in which it stands still."
         )
     return float(shapes.up @ (settled.qpos[0, :3] - shapes.floor))
-
-
-def _check_counts(n: int, n_threads: int) -> None:
-    if n < 1:
-        raise InputError(f"`num_envs` must be at least 1, got {n}.")
-    if n_threads < 0:
-        raise InputError(f"`n_threads` must not be negative, got {n_threads}.")

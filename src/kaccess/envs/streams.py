@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kaccess.errors import InputError
+from kaccess.base.errors import InputError
 
 __all__ = ["get_streams", "make_streams", "set_streams"]
 

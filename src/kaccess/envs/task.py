@@ -7,34 +7,28 @@ remembered between steps. Nothing in it knows MuJoCo or Gymnasium.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
 
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.envs.readings import Readings
-from kaccess.errors import InputError
 from kaccess.robots import Robot
-from kaccess.types import Array, BoolArray, IntArray
 
-__all__ = ["GYRO_RANGE", "Task", "make_task"]
+__all__ = ["CONTROL_RATE", "GYRO_RANGE", "Task"]
+
+CONTROL_RATE = 25.0  # [Hz], of the policy: the paper, section II-E
 
 GYRO_RANGE = 34.9  # [rad/s], 2000 deg/s: full scale of Bittle's MPU6050
 _JOINT_SLACK = 0.1  # of its range, by which a joint may be pushed beyond it [-]
-
-_TASKS = {
-    "fall-recovery": ("fall_recovery", "FallRecovery"),
-    "backflip": ("backflip", "Backflip"),
-    "stand": ("stand", "Stand"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task(ABC):
     """A learning task, the same for every robot."""
 
-    control_rate: float = 25.0
+    control_rate: float = CONTROL_RATE
     """Actions per second; must divide the rate of the physics [Hz]. The paper's."""
     low_pass: float = 0.4
     """Share of the old target in the new one [-], in training and test alike."""
@@ -52,6 +46,10 @@ class Task(ABC):
     """
     to_stand: ClassVar[bool] = False
     """Whether its goal is to stand, so that routes to standing lead there."""
+    motion: ClassVar[str] = ""
+    """What one success is called, such as `A backflip`; by default the task's name."""
+    paper_figure: ClassVar[str] = ""
+    """The paper's figure of its learning curves; empty if the paper has none."""
 
     def __post_init__(self) -> None:
         if not self.control_rate > 0:
@@ -102,19 +100,3 @@ class Task(ABC):
         joints = np.stack([low - slack, high + slack], axis=1)
         gyro = [[-GYRO_RANGE, GYRO_RANGE]] * 3
         return np.concatenate([[[-1.0, 1.0]] * 3, gyro, joints])
-
-
-def make_task(task: str | Task) -> Task:
-    """Return the task of that name with its default numbers, or the one given."""
-    if isinstance(task, Task):
-        return task
-    if task not in _TASKS:
-        close = get_close_matches(task, _TASKS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise InputError(
-            f"Unknown task {task!r}: none of {', '.join(_TASKS)}.{hint} A task of your "
-            "own goes in as an object."
-        )
-    module, name = _TASKS[task]
-    made: Task = getattr(import_module(f"kaccess.envs.{module}"), name)()
-    return made

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from kaccess.access import Connectivity, Outcome, connectivity
-from kaccess.study import Settings
-from kaccess.types import Array, BoolArray, IntArray
+from kaccess.base.settings import Settings
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.study import Study
 
-__all__ = ["Summary", "Times", "summarize", "verdict"]
+__all__ = ["Summary", "Times", "summarize", "summarize_study", "verdict"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,18 @@ class Summary:
     contact_cases: tuple[tuple[str, int], ...]
     times: Times
     graph: Connectivity | None
+
+
+def summarize_study(study: Study) -> Summary:
+    """Return the summary of a study."""
+    return summarize(
+        study.settings,
+        contacts=study.contacts,
+        parts=study.arrays.parts,
+        times=study.times,
+        outcomes=study.outcomes,
+        to_standing=study.to_standing,
+    )
 
 
 def summarize(

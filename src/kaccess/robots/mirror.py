@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from kaccess.errors import InputError
+from kaccess.base.errors import InputError
+from kaccess.base.rotations import mirror_quat, quat_from_roll_pitch
+from kaccess.base.types import Array, IntArray
 from kaccess.robots.robot import Robot
-from kaccess.rotations import mirror_quat, quat_from_roll_pitch
-from kaccess.types import Array, IntArray
 
 __all__ = ["Mirror", "find_mirror"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from kaccess.errors import InputError
+from kaccess.base.errors import InputError
 from kaccess.robots.robot import Robot
 
 __all__ = ["ROBOTS", "RobotSpec", "load_robot"]

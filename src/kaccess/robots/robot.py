@@ -13,8 +13,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from kaccess.errors import InputError
-from kaccess.types import Array, BoolArray, IntArray
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, BoolArray, IntArray
 
 __all__ = ["Robot"]
 

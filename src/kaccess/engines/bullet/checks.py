@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
-from kaccess.errors import InputError
-from kaccess.types import BoolArray
+from kaccess.base.errors import InputError
+from kaccess.base.types import BoolArray
 
 __all__ = ["GEOM_KINDS", "check_features", "is_solid"]
 

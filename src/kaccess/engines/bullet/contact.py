@@ -22,9 +22,9 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, BoolArray
 from kaccess.engines.bullet.checks import GEOM_KINDS, is_solid
-from kaccess.errors import InputError
-from kaccess.types import Array, BoolArray
 
 __all__ = [
     "Shape",

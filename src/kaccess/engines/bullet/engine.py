@@ -20,14 +20,14 @@ from types import ModuleType
 
 import numpy as np
 
+from kaccess.base.machine import n_cpus
+from kaccess.base.types import Array, Progress
 from kaccess.config import StillConfig
 from kaccess.engines.bullet.model import BulletModel, describe
 from kaccess.engines.bullet.world import World, import_pybullet
-from kaccess.engines.cpus import n_cpus
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet
 from kaccess.robots import Robot
-from kaccess.types import Array, Progress
 
 __all__ = ["BulletEngine"]
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.bullet.checks import check_features
 from kaccess.engines.bullet.contact import (
     Surface,
@@ -35,7 +36,6 @@ from kaccess.engines.bullet.contact import (
     which_collide,
     with_friction,
 )
-from kaccess.types import Array, BoolArray, IntArray
 
 __all__ = ["GEAR", "Actuators", "BulletModel", "Link", "Vector", "describe"]
 

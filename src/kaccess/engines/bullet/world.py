@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from kaccess.base.types import Array
 from kaccess.engines.bullet.contact import Shape, Surface
 from kaccess.engines.bullet.model import GEAR, BulletModel, Link, Vector
-from kaccess.types import Array
 
 __all__ = ["World", "import_pybullet"]
 

@@ -14,8 +14,8 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from kaccess.report.style import FAINT, SERIES
-from kaccess.types import Array
+from kaccess.base.types import Array
+from kaccess.report.figures.style import FAINT, SERIES
 
 __all__ = ["draw_chord"]
 

@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from kaccess.report.style import ACCENT, FAINT, STRONG
-from kaccess.types import Array, IntArray
+from kaccess.base.types import Array, IntArray
+from kaccess.report.figures.style import ACCENT, FAINT, STRONG
 
 __all__ = ["draw_over_k", "draw_sizes"]
 

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from kaccess.report.style import FAINT, MARKERS, SERIES
+from kaccess.base.types import Array
+from kaccess.report.figures.style import FAINT, MARKERS, SERIES
 from kaccess.starts import GUIDED
-from kaccess.types import Array
 
 __all__ = ["draw_curves", "draw_success"]
 

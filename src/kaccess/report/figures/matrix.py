@@ -5,8 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 
 from kaccess.access import accessibility
-from kaccess.report.style import ACCENT, FAINT, STRONG
-from kaccess.types import Array, BoolArray, IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.report.figures.style import ACCENT, FAINT, STRONG
 
 __all__ = ["draw_access", "draw_asymmetry", "draw_reach", "draw_times"]
 

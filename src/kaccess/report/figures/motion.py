@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from kaccess.report.style import SERIES
-from kaccess.types import Array
+from kaccess.base.types import Array
+from kaccess.report.figures.style import SERIES
 
 __all__ = ["draw_joints"]
 

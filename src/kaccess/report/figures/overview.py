@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from kaccess.base.types import Array
 from kaccess.poses import Poses
 from kaccess.report.figures.matrix import draw_access, draw_times
 from kaccess.report.figures.poses import draw_poses
-from kaccess.types import Array
 
 __all__ = ["overview"]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from kaccess.report.style import ACCENT
-from kaccess.types import Array, BoolArray, IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.report.figures.style import ACCENT
 
 __all__ = ["draw_attitudes", "draw_contacts", "draw_poses", "representatives"]
 

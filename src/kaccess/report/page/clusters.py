@@ -2,27 +2,18 @@
 
 import numpy as np
 
-from kaccess.access import accessibility
-from kaccess.cluster.quality import unreachable_share
+from kaccess.config import METHODS
 from kaccess.report.figures import draw_chord, draw_over_k, draw_sizes
-from kaccess.report.page.contents import Clustering, Contents
+from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.page.contents import Contents
 from kaccess.report.page.flow import pose_pictures
 from kaccess.report.page.parts import Drawing, Gallery, Missing, Part, Section, Table
-from kaccess.report.style import figure_style, new_figure
+from kaccess.study import StoredClustering
 
 __all__ = ["choice_section", "clusters_section", "no_clusters", "rivals_section"]
 
 N_TOP = 20  # clusters in the chord diagram: the paper's
 _WEAK, _STRONG = 0.05, 0.15  # likewise: left out below, highlighted above [-]
-_METHODS = {
-    "kaccess": "K-Access",
-    "kmeans": "K-Means++",
-    "weighted-kmeans": "K-Means++, gravity x 2",
-    "kmedoids": "directed k-medoids",
-    "louvain": "directed Louvain",
-    "infomap": "Infomap",
-    "spectral": "directed spectral",
-}
 
 
 def choice_section(contents: Contents) -> Section:
@@ -43,7 +34,7 @@ def choice_section(contents: Contents) -> Section:
     return Section("choice", title, lead, [_choice_drawing(main)])
 
 
-def _choice_drawing(main: Clustering) -> Drawing:
+def _choice_drawing(main: StoredClustering) -> Drawing:
     curve, chosen = main.curve or {}, len(main.centroids)
     k = np.array(curve["k"])
     rows = {
@@ -81,7 +72,7 @@ def clusters_section(contents: Contents) -> Section:
     return Section("clusters", title, lead, [*parts, _centroids(contents, main)])
 
 
-def _sizes_drawing(main: Clustering) -> Drawing:
+def _sizes_drawing(main: StoredClustering) -> Drawing:
     with figure_style():
         figure = new_figure(5.4, 5.0)
         draw_sizes(figure.subplots(), main.quality.sizes)
@@ -94,7 +85,7 @@ def _sizes_drawing(main: Clustering) -> Drawing:
     )
 
 
-def _chord_drawing(contents: Contents, main: Clustering) -> Drawing:
+def _chord_drawing(contents: Contents, main: StoredClustering) -> Drawing:
     top = main.by_size[:N_TOP]
     inter = main.quality.inter[np.ix_(top, top)]
     centroids = contents.poses.qpos[main.centroids[top]]
@@ -123,7 +114,7 @@ def _chord_drawing(contents: Contents, main: Clustering) -> Drawing:
     )
 
 
-def _centroids(contents: Contents, main: Clustering) -> Gallery:
+def _centroids(contents: Contents, main: StoredClustering) -> Gallery:
     sizes, intra = main.quality.sizes, main.quality.intra
     order = main.by_size
     lines = [
@@ -148,9 +139,8 @@ def rivals_section(contents: Contents) -> Section:
     title, found = "Rival clusterings", contents.clusterings
     if not found:
         return Section("rivals", title, "", [no_clusters(contents)])
-    access = accessibility(contents.times)
     rows = [
-        _rival(name, found[name], unreachable_share(access, found[name].labels))
+        _rival(name, found[name])
         for name in sorted(found, key=lambda name: -found[name].quality.index)
     ]
     head = (
@@ -172,16 +162,16 @@ def rivals_section(contents: Contents) -> Section:
     return Section("rivals", title, lead, parts)
 
 
-def _rival(name: str, clusters: Clustering, unreachable: float) -> list[str]:
+def _rival(name: str, clusters: StoredClustering) -> list[str]:
     quality = clusters.quality
     sizes = np.sort(quality.sizes)[::-1]
     return [
-        _METHODS.get(name, name),
+        METHODS[name].title if name in METHODS else name,
         str(len(sizes)),
         f"{quality.index:.2f}",
         f"{quality.coverage:.1%}",
         f"{len(quality.uncovered)} poses",
-        f"{unreachable:.1%}",
+        f"{clusters.unreachable:.1%}",
         f"{len(quality.singletons)}",
         f"{sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}",
     ]

@@ -1,6 +1,5 @@
 """What a study holds, read once for its page."""
 
-import json
 import logging
 import shlex
 from collections.abc import Mapping, Sequence
@@ -10,45 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import accessibility
-from kaccess.cluster.quality import Quality, assess
-from kaccess.curves import Curves, load_curves
-from kaccess.errors import InputError
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array
+from kaccess.config import TASKS
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.curves import Curves, load_curves
 from kaccess.poses import Poses
 from kaccess.report.page.motion import Motion, find_motion
-from kaccess.report.pictures import Album
-from kaccess.report.summary import Summary, summarize
-from kaccess.study import Study
-from kaccess.types import Array, IntArray
+from kaccess.report.rendering.album import Album
+from kaccess.report.summary import Summary, summarize_study
+from kaccess.study import RunsName, StoredClustering, Study, TestName
+from kaccess.study.timing import read_times
 
-__all__ = ["MAIN", "Clustering", "Contents", "read_contents"]
+__all__ = ["MAIN", "Contents", "read_contents"]
 
 logger = logging.getLogger(__name__)
 
 MAIN = "kaccess"  # the method whose clusters the page is about
-_MOTIONS = ("fall-recovery", "backflip")
-
-
-@dataclass(frozen=True, eq=False)
-class Clustering:
-    """Clusters of a study's poses.
-
-    Args:
-        centroids: (k,) pose that stands for each cluster.
-        labels: (n,) cluster of each pose.
-        quality: Its figures.
-        curve: Figures over the number of clusters, if it was chosen by them.
-    """
-
-    centroids: IntArray
-    labels: IntArray
-    quality: Quality
-    curve: Mapping[str, Sequence[float]] | None
-
-    @cached_property
-    def by_size(self) -> IntArray:
-        """(k,) the clusters, the largest first."""
-        return np.argsort(-self.quality.sizes, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +33,15 @@ class Contents:
     """What a study holds.
 
     Args:
-        study: Its folder, as the user calls it, to be typed after a command.
-        poses: Its poses.
-        summary: Its figures.
+        study: Folder as the user writes it, to be typed after a command.
+        poses: Poses.
+        summary: Summary of poses and times.
         times: (n, n) seconds from pose i to pose j.
         to_standing: (n,) seconds from each pose to standing.
-        clusterings: By method; empty before all times are there.
-        curves: By folder of `train`, then by name of the starts.
-        policies: What came of the policies, by name of the test.
-        motions: Policies at work, by task.
+        clusterings: Clusterings by method; empty while times are missing.
+        curves: Learning curves by folder of runs, then by kind of starts.
+        policies: Scores of the policies, by test.
+        motions: Motions of the best policies, by task.
         timings: Seconds that each stage took.
         album: Pictures of the robot.
     """
@@ -74,15 +51,15 @@ class Contents:
     summary: Summary
     times: Array
     to_standing: Array
-    clusterings: Mapping[str, Clustering]
-    curves: Mapping[str, Mapping[str, Curves]]
-    policies: Mapping[str, Sequence[Mapping[str, Any]]]
+    clusterings: Mapping[str, StoredClustering]
+    curves: Mapping[RunsName, Mapping[str, Curves]]
+    policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
     motions: Mapping[str, Motion]
     timings: Mapping[str, float]
     album: Album
 
     @property
-    def main(self) -> Clustering | None:
+    def main(self) -> StoredClustering | None:
         """The clusters the page is about."""
         return self.clusterings.get(MAIN)
 
@@ -93,63 +70,46 @@ class Contents:
         return [" + ".join(parts[touch]) or "none" for touch in self.poses.contacts]
 
 
-def read_contents(study: Study, poses: Poses) -> Contents:
-    """Read all that a page shows; policies are put to work for it."""
-    times, to_standing = study.times, study.to_standing
-    summary = summarize(
-        study.settings,
-        contacts=poses.contacts,
-        parts=study.parts,
-        times=times,
-        outcomes=study.outcomes,
-        to_standing=to_standing,
-    )
+def read_contents(study: Study) -> Contents:
+    """Read everything that a page shows, and simulate the motions of its policies."""
+    times = study.times
     policies = {
-        name: content["policies"]
-        for name, content in study.read_jsons("evaluation").items()
+        test: content["policies"]
+        for test, content in study.tests().items()
         if content.get("policies")
-    }
-    motions = {
-        task: find_motion(study, poses.robot, task, policies.get(task, ()))
-        for task in _MOTIONS
     }
     return Contents(
         study=shlex.quote(str(study.path)),
-        poses=poses,
-        summary=summary,
+        poses=study.poses,
+        summary=summarize_study(study),
         times=times,
-        to_standing=to_standing,
-        clusterings={} if np.isnan(times).any() else _clusterings(study, times),
+        to_standing=study.to_standing,
+        clusterings={} if np.isnan(times).any() else study.clusterings,
         curves=_curves(study),
         policies=policies,
-        motions={task: motion for task, motion in motions.items() if motion},
-        timings=_timings(study),
-        album=Album(poses.robot, study.path / ".cache" / "pictures"),
+        motions=_motions(study, policies),
+        timings=read_times(study.path),
+        album=Album(study.robot, study.path / ".cache" / "pictures"),
     )
 
 
-def _clusterings(study: Study, times: Array) -> dict[str, Clustering]:
-    access = accessibility(times)
+def _curves(study: Study) -> dict[RunsName, dict[str, Curves]]:
     found = {}
-    for method, content in study.read_jsons("clusters").items():
-        centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
-        alpha = float(content["settings"].get("alpha", 1.0))
-        quality = assess(access, centroids, labels, alpha=alpha)
-        curve = content.get("curve")
-        found[method] = Clustering(centroids, labels, quality, curve)
-    return found
-
-
-def _curves(study: Study) -> dict[str, dict[str, Curves]]:
-    found = {}
-    for folder in sorted((study.path / "train").glob("*/")):
+    for runs, folder in study.runs().items():
+        steps = make_task(runs.task).episode_steps
         try:
-            found[folder.name] = load_curves(folder)
-        except InputError:  # nothing there yet
+            found[runs] = load_curves(folder, episode_steps=steps)
+        except InputError:  # there are none yet
             logger.info("%s has no learning curves.", folder)
     return found
 
 
-def _timings(study: Study) -> dict[str, Any]:
-    path = study.path / "timings.json"
-    return dict(json.loads(path.read_text())) if path.exists() else {}
+def _motions(
+    study: Study, policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
+) -> dict[str, Motion]:
+    found = {}
+    for task in TASKS:
+        scores = policies.get(TestName(RunsName(task), best=False, under=""), ())
+        if motion := find_motion(study, make_task(task), scores):
+            found[task] = motion
+    return found

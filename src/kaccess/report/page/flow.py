@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kaccess.base.settings import flatten
+from kaccess.base.types import IntArray
 from kaccess.report.figures import (
     draw_access,
     draw_asymmetry,
@@ -14,6 +16,7 @@ from kaccess.report.figures import (
     draw_times,
     representatives,
 )
+from kaccess.report.figures.style import figure_style, new_figure
 from kaccess.report.page.contents import Contents
 from kaccess.report.page.parts import (
     Drawing,
@@ -26,11 +29,8 @@ from kaccess.report.page.parts import (
     Settings,
 )
 from kaccess.report.page.words import degrees, duration, share
-from kaccess.report.pictures import as_data_uri
-from kaccess.report.style import figure_style, new_figure
+from kaccess.report.rendering.album import as_data_uri
 from kaccess.report.summary import verdict
-from kaccess.study import flatten
-from kaccess.types import IntArray
 
 __all__ = [
     "moves_section",

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from kaccess.access import Routes, accessibility, find_routes
+from kaccess.base.types import Array
 from kaccess.report.page.clusters import no_clusters
-from kaccess.report.page.contents import Clustering, Contents
+from kaccess.report.page.contents import Contents
 from kaccess.report.page.parts import Graph, Section
-from kaccess.report.pictures import as_data_uri, contact_sheet
-from kaccess.types import Array
+from kaccess.report.rendering.album import as_data_uri, contact_sheet
+from kaccess.study import StoredClustering
 
 __all__ = ["graph_content", "graph_section"]
 
@@ -38,7 +39,7 @@ def graph_section(contents: Contents) -> Section:
     return Section("graph", title, lead, [Graph(content, sheet)])
 
 
-def graph_content(contents: Contents, main: Clustering) -> dict[str, Any]:
+def graph_content(contents: Contents, main: StoredClustering) -> dict[str, Any]:
     """Return what the graph's script reads, as JSON can hold it."""
     routes = find_routes(contents.times, contents.to_standing)
     contacts = list(dict.fromkeys(contents.cases))
@@ -58,7 +59,7 @@ def graph_content(contents: Contents, main: Clustering) -> dict[str, Any]:
 
 
 def _nodes(
-    contents: Contents, main: Clustering, routes: Routes
+    contents: Contents, main: StoredClustering, routes: Routes
 ) -> list[dict[str, Any]]:
     """Return what there is to know of each cluster."""
     standing = accessibility(contents.to_standing)
@@ -80,7 +81,7 @@ def _nodes(
 
 
 def _pose_table(
-    contents: Contents, main: Clustering, routes: Routes, contacts: Sequence[str]
+    contents: Contents, main: StoredClustering, routes: Routes, contacts: Sequence[str]
 ) -> dict[str, list[Any]]:
     """Return what there is to know of each pose, by column."""
     kind = {case: number for number, case in enumerate(contacts)}
@@ -95,7 +96,7 @@ def _pose_table(
     }
 
 
-def _places(contents: Contents, main: Clustering, route: Array) -> Array:
+def _places(contents: Contents, main: StoredClustering, route: Array) -> Array:
     """Return where clusters start, (k, 2): standing in the middle, slow ones far out.
 
     The angle is that of the body's roll, so left and right are where they are.

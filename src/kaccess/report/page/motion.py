@@ -7,23 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.envs.task import make_task
-from kaccess.errors import InputError
-from kaccess.learning import test_poses
-from kaccess.policy import LAST_POLICY, Policy
+from kaccess.base.errors import InputError
+from kaccess.base.rotations import gravity_in_body
+from kaccess.base.types import Array, IntArray
+from kaccess.config import TEST_SECONDS
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.task import Task
+from kaccess.evaluation.policies import find_policy
+from kaccess.evaluation.rollout import Recording, record
+from kaccess.evaluation.test_poses import get_test_poses
+from kaccess.policies import LAST_POLICY
 from kaccess.report.page.scores import best_run
-from kaccess.report.recording import Recording, record
 from kaccess.robots import Robot
-from kaccess.rotations import gravity_in_body
-from kaccess.study import Study
-from kaccess.types import Array, IntArray
+from kaccess.study import RunsName, Study
+from kaccess.study.names import find_learners
 
 __all__ = ["Motion", "choose_robot", "find_motion", "snapshots"]
 
 logger = logging.getLogger(__name__)
 
 _N_TRIES = 100  # test poses from which the one to show is chosen
-_TIME = 3.0  # [s], as in the test
 _AFTER = 0.4  # [s] to go on showing after success
 
 
@@ -53,35 +56,28 @@ class Motion:
 
 
 def find_motion(
-    study: Study, robot: Robot, task: str, policies: Sequence[Mapping[str, Any]]
+    study: Study, task: Task, scores: Sequence[Mapping[str, Any]]
 ) -> Motion | None:
-    """Return the best policy of a study at a task; None if there is none.
+    """Return the motion of the best policy of a task; None if there is no policy.
 
     Args:
-        study: The study.
-        robot: Its robot.
-        task: Name of the task.
-        policies: What came of its policies, as `kaccess evaluate` stores it.
+        study: Study that holds the policies.
+        task: Task that they learned.
+        scores: Scores of the policies, as `kaccess evaluate` stores them.
     """
-    folder = study.path / "train" / task
-    paths = sorted(folder.glob(f"*/seed-*/{LAST_POLICY}"))
-    if not paths:
+    names = find_learners(study.runs_folder(RunsName(task.name)), LAST_POLICY)
+    if not names:
         return None
-    names = [str(path.parent.relative_to(folder)) for path in paths]
-    known = [policy for policy in policies if policy["name"] in names]
-    name = best_run(known) if known else names[0]
-    policy, made = Policy.load(folder / name / LAST_POLICY), make_task(task)
-    if policy.metadata.get("model") != robot.fingerprint:
-        logger.warning("%s is of another robot; the page goes without it.", name)
-        return None
+    known = [each for each in scores if each["name"] in names]
+    name = best_run(known) if known else next(iter(names))
     try:
-        qpos = test_poses(study, made, "final", _N_TRIES).qpos
+        policy = find_policy(study, name, task, Conditions())
+        qpos = get_test_poses(study, task, "final", _N_TRIES).qpos
     except InputError as error:
-        logger.warning("The page goes without %s: %s", task, error)
+        logger.warning("The page does not show %s: %s", task.name, error)
         return None
-    n_steps = round(_TIME * made.control_rate)
-    recording = record(made, robot, policy.act, qpos, n_steps=n_steps)
-    return _cut(recording, choose_robot(recording), name, robot)
+    recording = record(task, study.robot, policy.act, qpos, seconds=TEST_SECONDS)
+    return _cut(recording, choose_robot(recording), name, study.robot)
 
 
 def choose_robot(recording: Recording) -> int:

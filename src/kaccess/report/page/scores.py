@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.learning import kind_of
-from kaccess.stats import Interval, wilson
+from kaccess.base.stats import Interval, wilson
+from kaccess.study import LearnerName
 
 __all__ = ["Score", "best_run", "score_starts"]
 
@@ -56,7 +56,7 @@ def score_starts(policies: Sequence[Mapping[str, Any]]) -> list[Score]:
     """Return the scores of each kind of starts, in the order of their names."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for policy in policies:
-        kinds.setdefault(kind_of(policy["name"]), []).append(policy)
+        kinds.setdefault(LearnerName.parse(policy["name"]).starts, []).append(policy)
     return [_score(starts, runs) for starts, runs in sorted(kinds.items())]
 
 

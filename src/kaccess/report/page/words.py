@@ -1,39 +1,47 @@
-"""Numbers in words, with their units."""
+"""Numbers and names as the page writes them."""
 
 import numpy as np
 
-from kaccess.stats import Interval
-from kaccess.types import Array
+from kaccess.base.types import Array
 
 __all__ = [
     "NONE",
-    "between",
+    "TABLE_II",
     "degrees",
     "duration",
-    "interval",
+    "file_name",
     "number",
+    "rank_starts",
     "seconds",
     "share",
 ]
 
-NONE = "-"  # what stands where there is no number
+NONE = "-"  # shown where there is no number
+# Success within 3 s of the best seeds, by kind of starts: the paper, Table II.
+TABLE_II = {
+    "ka": "99.4%",
+    "km": "91.8%",
+    "wkm": "94.4%",
+    "9-pose": "91.6%",
+    "1-pose": "92.6%",
+    "rnd": "94.6%",
+}
+
+
+def rank_starts(starts: str) -> tuple[int, str]:
+    """Return a sort key for kinds of starts: the paper's first, in its order."""
+    order = list(TABLE_II)
+    return order.index(starts) if starts in order else len(order), starts
+
+
+def file_name(text: str) -> str:
+    """Return a text as a name for files and for CSS."""
+    return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
 def share(part: int, whole: int) -> str:
     """Return a part of a whole in percent."""
     return f"{part / whole:.1%}" if whole else "none"
-
-
-def interval(value: Interval) -> str:
-    """Return a share in percent with its interval."""
-    return f"{value.value:.1%} ({value.low:.1%} to {value.high:.1%})"
-
-
-def between(value: Interval) -> str:
-    """Return a number with its interval; with none if it is not known."""
-    if not np.isfinite(value.low):
-        return f"{value.value:.2f}"
-    return f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})"
 
 
 def seconds(value: float) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kaccess import __version__
-from kaccess.files import whole_file
-from kaccess.poses import Poses
+from kaccess.base.files import whole_file
+from kaccess.base.version import __version__
+from kaccess.report.figures.style import inline_svg, save_figure
 from kaccess.report.page.clusters import (
     choice_section,
     clusters_section,
@@ -20,13 +20,10 @@ from kaccess.report.page.clusters import (
 from kaccess.report.page.contents import Contents, read_contents
 from kaccess.report.page.flow import moves_section, poses_section, run_section
 from kaccess.report.page.graph import graph_section
-from kaccess.report.page.learning import (
-    learning_section,
-    motion_section,
-    tests_section,
-)
+from kaccess.report.page.learning import learning_section
+from kaccess.report.page.motions import motion_section
 from kaccess.report.page.parts import Drawing, Gallery, Section
-from kaccess.report.style import inline_svg, save_figure
+from kaccess.report.page.tests import tests_section
 from kaccess.study import Study
 
 __all__ = ["make_sections", "write_report"]
@@ -45,17 +42,13 @@ _SECTIONS = (
 )
 
 
-def write_report(study: Study, poses: Poses) -> Path:
-    """Write a study's `report.html`, and its figures as files beside it.
-
-    Args:
-        study: The study.
-        poses: Its poses.
+def write_report(study: Study) -> Path:
+    """Write `report.html` of a study, and its figures as files beside it.
 
     Returns:
         The page.
     """
-    contents = read_contents(study, poses)
+    contents = read_contents(study)
     sections = make_sections(contents)
     for drawing in _drawings(sections):
         for suffix in (".png", ".svg"):

@@ -1,0 +1,35 @@
+"""JSON files that are whole or not there, with arrays and dataclasses inside."""
+
+import json
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kaccess.base.files import whole_file
+from kaccess.base.settings import Settings
+
+__all__ = ["read_json", "write_json"]
+
+
+def write_json(path: Path, content: Settings) -> None:
+    """Write a JSON file in place of the one before."""
+    with whole_file(path) as draft:
+        draft.write_text(json.dumps(content, indent=2, default=_as_json) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file; empty if it does not exist."""
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def _as_json(value: object) -> object:
+    """Return arrays as lists and dataclasses as objects; NaN becomes null."""
+    if isinstance(value, np.ndarray):
+        plain = value.astype(object)
+        plain[value != value] = None
+        return plain.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")

@@ -1,0 +1,321 @@
+"""The subcommands: what each takes, and the function of `kaccess.pipeline` it runs."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from tyro.conf import OmitArgPrefixes, Positional
+
+from kaccess.base.errors import InputError
+from kaccess.cli.watch import watch
+from kaccess.config import (
+    PRESETS,
+    AccessConfig,
+    ClusterConfig,
+    EngineConfig,
+    EngineName,
+    EvaluateConfig,
+    PlayConfig,
+    PresetName,
+    SacConfig,
+    SampleConfig,
+    SkillConfig,
+    StillConfig,
+    TaskName,
+    TrainConfig,
+)
+
+__all__ = [
+    "access",
+    "cluster",
+    "compare_engines",
+    "evaluate",
+    "export",
+    "info",
+    "play",
+    "report",
+    "run",
+    "sample",
+    "search",
+    "train",
+]
+
+_Robot = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
+_Study = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
+_Threads = Annotated[int, tyro.conf.arg(name="threads")]
+_Engine = OmitArgPrefixes[EngineConfig]
+
+
+def run(
+    robot: _Robot,
+    study: _Study,
+    engine: _Engine,
+    preset: PresetName = "quick",
+    seed: int = 0,
+) -> None:
+    """Run all stages on a robot. Run it again to resume.
+
+    Args:
+        robot: Name of a robot (bittle, bittle-real), or path of an MJCF file.
+        study: Folder of the study.
+        engine: Simulator.
+        preset: tiny: 20 poses, seconds; quick: 200 poses, minutes, with a short
+            training; paper: 1000 poses, an hour.
+        seed: Seed of all draws.
+    """
+    from kaccess import pipeline
+
+    pipeline.run(robot, study, preset, seed=seed, engine=engine, watch=watch)
+    size = PRESETS[preset]
+    if size.train is None:
+        print(f"To train on these starts: kaccess train {study}")
+    elif find_spec("torch") is None:
+        print("To train on these starts: pip install 'kaccess[train]'")
+    else:
+        print(
+            f"\nThis was a short training: {size.train.episodes} episodes, the first "
+            f"{size.sac.warmup_steps} steps random (rnd) or guided by the graph "
+            "(guided-rnd). For a full one, with more poses: kaccess train STUDY"
+        )
+
+
+def sample(
+    robot: _Robot,
+    study: _Study,
+    config: OmitArgPrefixes[SampleConfig],
+    engine: _Engine,
+    still: StillConfig = StillConfig(),  # noqa: B008  # frozen
+) -> None:
+    """Sample static poses of a robot into a new study.
+
+    Args:
+        robot: Name of a robot (bittle, bittle-real), or path of an MJCF file.
+        study: Folder of the study.
+        config: How poses are drawn.
+        engine: Simulator.
+        still: When a robot counts as static, in all stages of the study.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.sample, robot, study, config, still=still, engine=engine)
+
+
+def access(
+    study: _Study,
+    config: OmitArgPrefixes[AccessConfig],
+    engine: _Engine,
+    only_rows: str | None = None,
+) -> None:
+    """Estimate the time from each pose to each other pose. Run it again to resume.
+
+    Args:
+        study: Folder of the study.
+        config: When a pose counts as reached.
+        engine: Simulator.
+        only_rows: START:STOP, estimate only the tiles with these rows. This splits the
+            work over processes or machines that share the folder.
+    """
+    from kaccess import pipeline
+
+    rows = None if only_rows is None else _parse_rows(only_rows)
+    watch(pipeline.access, study, config, engine=engine, only_rows=rows)
+
+
+def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
+    """Cluster the poses, and write the centroids as initial states.
+
+    Args:
+        study: Folder of the study.
+        config: How poses are clustered.
+    """
+    from kaccess import pipeline
+    from kaccess.study import Study
+
+    watch(pipeline.cluster, Study(study), config)
+
+
+def search(
+    study: _Study, config: OmitArgPrefixes[SkillConfig], n_threads: _Threads = 0
+) -> None:
+    """Search for postures that do a task from standing, for guided learners.
+
+    Only tasks that are more than standing need it: backflips.
+
+    Args:
+        study: Folder of the study.
+        config: Task, and settings of the search.
+        n_threads: CPU threads; 0 takes all.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.search, study, config, n_threads=n_threads)
+    print(f"To watch it: kaccess play {study} --task {config.task} --run routes")
+
+
+def train(
+    study: _Study,
+    config: OmitArgPrefixes[TrainConfig],
+    sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    n_threads: _Threads = 0,
+) -> None:
+    """Train policies from several kinds of starts. Run it again to resume.
+
+    Args:
+        study: Folder of the study.
+        config: Task, starts, seeds and episodes.
+        sac: Settings of the learners.
+        device: Device of the learners; auto takes a GPU if there is one.
+        n_threads: CPU threads of the physics; 0 takes all.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.train, study, config, sac, device=device, n_threads=n_threads)
+
+
+def evaluate(
+    study: _Study, config: OmitArgPrefixes[EvaluateConfig], engine: _Engine
+) -> None:
+    """Test all policies of a study from poses that none of them trained on.
+
+    Args:
+        study: Folder of the study.
+        config: Which policies, and how.
+        engine: Simulator: mujoco, or warp for thousands of poses.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.evaluate, study, config, engine=engine)
+
+
+def play(
+    study: Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY|ROBOT")],
+    config: OmitArgPrefixes[PlayConfig],
+    video: Path = Path("play.mp4"),
+    viewer: bool = False,
+    port: int = 0,
+) -> None:
+    """Show a robot move: by a policy, or from one pose of a study to another.
+
+    Args:
+        study: Folder of a study; or bittle, to test and show its shipped policy.
+        config: Which motion.
+        video: Video file to write (H.264).
+        viewer: Show the motion in a browser instead, with play, pause and a time
+            slider; Ctrl-C ends it.
+        port: Port of the viewer; 0 takes the first free port from 8080 on.
+    """
+    from kaccess import pipeline
+
+    clip = watch(pipeline.play, study, config).clip
+    if viewer:
+        from kaccess.report.play.viewer import show
+
+        show(clip, port=port)
+        return
+    from kaccess.report.play.video import write_video
+
+    write_video(clip, video)
+    print(f"Video: {video}")
+
+
+def report(study: _Study) -> None:
+    """Write a page that shows everything in a study, and its figures beside it.
+
+    Args:
+        study: Folder of the study.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.report, study)
+
+
+def export(
+    study: _Study,
+    run: str,
+    onnx: Path,
+    task: TaskName = "fall-recovery",
+    trained_under: str = "",
+    best: bool = False,
+) -> None:
+    """Write a policy as ONNX, with joint order, scaling and control rate.
+
+    Args:
+        study: Folder of the study.
+        run: Name of the learner, such as ka/seed-0.
+        onnx: File to write.
+        task: Task that it learned.
+        trained_under: Conditions of its training, as in evaluate.
+        best: Take the learner's best policy, as in evaluate.
+    """
+    from kaccess import pipeline
+
+    watch(
+        pipeline.export,
+        study,
+        run,
+        onnx,
+        task=task,
+        trained_under=trained_under,
+        best=best,
+    )
+
+
+def info(study: _Study, json: bool = False) -> None:
+    """Show what is in a study: poses, times, and whether the robot can get up.
+
+    Args:
+        study: Folder of the study.
+        json: Print JSON, for programs.
+    """
+    from kaccess import pipeline
+    from kaccess.report.text.info import as_json
+    from kaccess.study import Study
+
+    if json:
+        print(as_json(pipeline.info(study)))
+        return
+    opened = Study(study)
+    watch(pipeline.info, opened)
+    watch(pipeline.compare, opened)
+
+
+def compare_engines(
+    study: _Study,
+    engines: tuple[EngineName, ...] = ("mujoco", "warp", "bullet"),
+    pairs: int = 2000,
+    seed: int = 0,
+    n_threads: _Threads = 0,
+    device: str | None = None,
+) -> None:
+    """Estimate the same pairs on several simulators, and show how well they agree.
+
+    Args:
+        study: Folder of the study.
+        engines: Two or more of mujoco, warp, bullet.
+        pairs: Approximate number of pairs: all pairs of some poses.
+        seed: Seed of the choice of poses.
+        n_threads: CPU threads; 0 takes all.
+        device: Device of warp: cuda:1, cpu, ...; by default the first GPU.
+    """
+    from kaccess import pipeline
+
+    watch(
+        pipeline.compare_engines,
+        study,
+        engines,
+        n_pairs=pairs,
+        seed=seed,
+        n_threads=n_threads,
+        device=device,
+    )
+
+
+def _parse_rows(text: str) -> range:
+    start, _, stop = text.partition(":")
+    if not (start.isdecimal() and stop.isdecimal()):
+        raise InputError(
+            f"`--only-rows` must be START:STOP, such as 0:500, got {text!r}."
+        )
+    return range(int(start), int(stop))

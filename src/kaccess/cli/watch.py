@@ -1,0 +1,155 @@
+"""Running a stage in front of the user: a progress bar, then its result in words."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from kaccess.cli.console import Show, progress_bar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kaccess.access.agreement import EngineComparison
+    from kaccess.cluster.comparison import ComparisonRow
+    from kaccess.config import EvaluateConfig
+    from kaccess.evaluation import Evaluation
+    from kaccess.guide import Skill
+    from kaccess.report.play import Played
+    from kaccess.report.summary import Summary
+    from kaccess.study import Study
+
+__all__ = ["watch"]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """How a stage is shown.
+
+    Args:
+        describe: Returns the result in words, given it and the stage's arguments.
+        label: Label of the progress bar; empty if the stage has none.
+        unit: Unit of the progress bar, in the plural.
+    """
+
+    describe: Callable[..., str]
+    label: str = ""
+    unit: str = ""
+
+
+def watch(
+    stage: Callable[_Arguments, _Result],
+    /,
+    *args: _Arguments.args,
+    **kwargs: _Arguments.kwargs,
+) -> _Result:
+    """Run a stage of `kaccess.pipeline`, show its progress, and print its result."""
+    shown = _STAGES[stage.__name__]
+    if shown.label:
+        with progress_bar(shown.label, shown.unit) as bar:
+            kwargs["progress"] = _with_note(bar)
+            result = stage(*args, **kwargs)
+    else:
+        result = stage(*args, **kwargs)
+    if text := shown.describe(result, *args):
+        print(text, flush=True)
+    return result
+
+
+def _with_note(bar: Show) -> Callable[..., None]:
+    """Return a callback that shows numbers of the training behind the bar, if any."""
+
+    def show(done: int, total: int, numbers: Mapping[str, float] | None = None) -> None:
+        bar(done, total, _note(numbers or {}))
+
+    return show
+
+
+def _note(numbers: Mapping[str, float]) -> str:
+    known = {
+        "return": "reward {:.1f}",
+        "success": "success {:.0%}",
+        "steps_per_s": "{:,.0f} steps/s in all",
+    }
+    parts = [
+        text.format(numbers[name]) for name, text in known.items() if name in numbers
+    ]
+    return "".join(f", {part}" for part in parts)
+
+
+def _describe_sample(study: "Study", *_: object) -> str:
+    drawn = study.settings["draws"]["drawn"]
+    return f"{study.n_poses} poses in {study.path}, from {drawn} draws."
+
+
+def _describe_access(study: "Study", *_: object) -> str:
+    return f"Transition times are in {study.path}."
+
+
+def _describe_info(summary: "Summary", *_: object) -> str:
+    from kaccess.report.text.info import as_text
+
+    return as_text(summary)
+
+
+def _describe_cluster(starts: "Path", study: "Study", *_: object) -> str:
+    from kaccess import pipeline
+
+    table = _describe_compare(pipeline.compare(study))
+    return f"{table}\n\nInitial states: {starts}"
+
+
+def _describe_compare(rows: "list[ComparisonRow]", *_: object) -> str:
+    from kaccess.cluster.comparison import format_comparison
+
+    return f"\n{format_comparison(rows)}" if rows else ""
+
+
+def _describe_search(skill: "Skill", *_: object) -> str:
+    return (
+        f"Found a skill of {len(skill.actions)} steps that succeeds in "
+        f"{skill.success:.0%} of trials with noise."
+    )
+
+
+def _describe_evaluate(
+    found: "list[Evaluation]", study: "Study", config: "EvaluateConfig"
+) -> str:
+    from kaccess.report.text.policies import format_evaluations
+
+    return format_evaluations(found, under=config.tested_under)
+
+
+def _describe_play(played: "Played", *_: object) -> str:
+    return played.text
+
+
+def _describe_engines(comparison: "EngineComparison", *_: object) -> str:
+    from kaccess.report.text.engines import format_engines
+
+    return format_engines(comparison)
+
+
+def _describe_path(label: str) -> Callable[..., str]:
+    return lambda path, *_: f"{label}: {path}"
+
+
+_STAGES = {
+    "sample": _Stage(_describe_sample, "Sampling", "poses"),
+    "access": _Stage(_describe_access, "Accessibility", "pairs"),
+    "info": _Stage(_describe_info),
+    "cluster": _Stage(_describe_cluster, "Clustering", "numbers of clusters"),
+    "compare": _Stage(_describe_compare),
+    "picture": _Stage(_describe_path("Picture")),
+    "search": _Stage(_describe_search, "Search", "rounds"),
+    "train": _Stage(
+        _describe_path("Policies and curves"), "Training", "steps of each learner"
+    ),
+    "evaluate": _Stage(_describe_evaluate, "Testing", "policies"),
+    "play": _Stage(_describe_play),
+    "report": _Stage(_describe_path("Report")),
+    "export": _Stage(_describe_path("Policy")),
+    "compare_engines": _Stage(_describe_engines, "Comparing", "simulations"),
+}

@@ -1,0 +1,56 @@
+"""Every setting of every stage. Standard library only: `kaccess --help` stays fast."""
+
+from kaccess.config.learning import (
+    EvaluateConfig,
+    PlayConfig,
+    SacConfig,
+    SkillConfig,
+    TrainConfig,
+)
+from kaccess.config.names import (
+    FLOOR,
+    METHODS,
+    TASKS,
+    TEST_SECONDS,
+    Draw,
+    EngineName,
+    Method,
+    MethodInfo,
+    PresetName,
+    TaskName,
+)
+from kaccess.config.presets import PRESETS, Preset
+from kaccess.config.study import (
+    AccessConfig,
+    ClusterConfig,
+    EngineConfig,
+    SampleConfig,
+    StillConfig,
+    read_config,
+)
+
+__all__ = [
+    "FLOOR",
+    "METHODS",
+    "PRESETS",
+    "TASKS",
+    "TEST_SECONDS",
+    "AccessConfig",
+    "ClusterConfig",
+    "Draw",
+    "EngineConfig",
+    "EngineName",
+    "EvaluateConfig",
+    "Method",
+    "MethodInfo",
+    "PlayConfig",
+    "Preset",
+    "PresetName",
+    "SacConfig",
+    "SampleConfig",
+    "SkillConfig",
+    "StillConfig",
+    "TaskName",
+    "TrainConfig",
+    "read_config",
+]

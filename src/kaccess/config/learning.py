@@ -1,0 +1,248 @@
+"""Settings of the stages that learn: search, train, evaluate, play."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from kaccess.base.errors import InputError
+from kaccess.config.checks import (
+    check_choice,
+    check_counts,
+    check_not_negative,
+    check_positive,
+)
+from kaccess.config.names import TASKS, TaskName
+
+__all__ = [
+    "EvaluateConfig",
+    "PlayConfig",
+    "SacConfig",
+    "SkillConfig",
+    "TrainConfig",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillConfig:
+    """How a skill is searched for, by the cross-entropy method."""
+
+    task: TaskName = "backflip"
+    """Task that the skill must do, starting from standing."""
+    postures: int = 3
+    """Number of postures, each held for a while; standing follows the last."""
+    seconds: float = 1.8
+    """Duration of the skill, including the rest at its end [s]."""
+    candidates: int = 256
+    """Candidates tried in each round."""
+    rounds: int = 50
+    """Rounds; each draws candidates around the best of the round before."""
+    noise: float = 0.1
+    """Amplitude of the noise added to actions in the second half of the rounds, so that
+    the skill found is robust; 1 is half of a joint's range [-]."""
+    seed: int = 0
+    """Seed of the draws."""
+
+    def __post_init__(self) -> None:
+        check_choice(task=(self.task, TASKS))
+        check_counts(postures=self.postures, rounds=self.rounds)
+        check_positive(seconds=self.seconds)
+        if self.candidates < 2:
+            raise InputError(f"`candidates` must be at least 2, got {self.candidates}.")
+        if not 0 <= self.noise <= 1:
+            raise InputError(f"`noise` must lie in [0, 1], got {self.noise}.")
+        check_not_negative(seed=self.seed)
+
+
+# The kind of starts that reached 95 % success in the fewest episodes: docs/results.md.
+_BEST_STARTS = "guided-rnd"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """What learners learn, where they start, and for how long they train."""
+
+    task: TaskName = "fall-recovery"
+    """Task to learn."""
+    starts: tuple[str, ...] = ()
+    """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or a mixture such
+    as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, learners follow the routes
+    of the accessibility graph during their warm-up, and after standing up the skill
+    that `kaccess search` found, if the task needs one. The default, guided-rnd, learns
+    fastest."""
+    seeds: int = 3
+    """Seeds for each kind of starts; each seed is one learner."""
+    first_seed: int = 0
+    """First seed: set it to add learners later, or on another machine."""
+    episodes: int = 1600
+    """Episodes of each learner; the default is the paper's."""
+    test_every: int = 50
+    """Episodes between two tests of the learning curve."""
+    test_poses: int = 100
+    """Test poses of the learning curve; no learner trains on them."""
+    test_engine: Literal["mujoco", "warp"] = "mujoco"
+    """Simulator of these tests: mujoco (CPU), or warp (GPU) for many learners."""
+    conditions: str = ""
+    """Conditions of training and tests that differ from the study, such as
+    torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay."""
+
+    def __post_init__(self) -> None:
+        check_choice(task=(self.task, TASKS))
+        check_counts(
+            seeds=self.seeds,
+            episodes=self.episodes,
+            test_every=self.test_every,
+            test_poses=self.test_poses,
+        )
+        check_not_negative(first_seed=self.first_seed)
+        if not self.starts:
+            object.__setattr__(self, "starts", (_BEST_STARTS,))
+        if len(set(self.starts)) < len(self.starts):
+            raise InputError(
+                f"`starts` must name each kind once, got {' '.join(self.starts)}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SacConfig:
+    """Settings of Soft Actor-Critic, the same for every learner."""
+
+    gamma: float = 0.987
+    """Discount factor per step [-]."""
+    return_steps: int | None = None
+    """Steps of an n-step return. By default the task's own number: 4, and 8 for
+    backflips; 1 in environments that are not ours."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of each hidden layer of actor and critics."""
+    batch_size: int = 256
+    """Transitions per update."""
+    learning_rate: float = 3e-4
+    """Learning rate of Adam for actor, critics and entropy coefficient [-]."""
+    tau: float = 0.005
+    """Polyak factor: share of the critics blended into their targets per update [-]."""
+    target_entropy: float | None = None
+    """Target entropy of the policy [nat]; by default minus the number of actions."""
+    initial_alpha: float = 0.02
+    """Initial entropy coefficient; a small one lets reward count sooner [-]."""
+    warmup_steps: int = 5000
+    """Warm-up steps of each learner, before its first update: random actions, or the
+    guide's."""
+    envs_per_learner: int = 1
+    """Environments of each learner; on a GPU, 8 are twice as fast as 1."""
+    updates_per_step: int = 1
+    """Updates of each learner per step of each of its environments."""
+    capacity: int = 500_000
+    """Size of each learner's replay buffer; the oldest transitions are overwritten."""
+    compiled: bool = False
+    """Compile the update on a GPU: takes 20 s, then updates run 1.5 times as fast."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma < 1:
+            raise InputError(f"`gamma` must lie in [0, 1), got {self.gamma}.")
+        if not 0 < self.tau <= 1:
+            raise InputError(f"`tau` must lie in (0, 1], got {self.tau}.")
+        if not self.hidden or min(self.hidden) < 1:
+            raise InputError(
+                "`hidden` must name the units of at least one layer, "
+                f"got {self.hidden}."
+            )
+        check_positive(
+            learning_rate=self.learning_rate, initial_alpha=self.initial_alpha
+        )
+        check_counts(
+            return_steps=self.n_return_steps,
+            batch_size=self.batch_size,
+            warmup_steps=self.warmup_steps,
+            envs_per_learner=self.envs_per_learner,
+            updates_per_step=self.updates_per_step,
+            capacity=self.capacity,
+        )
+        n_before_updates = -(-self.warmup_steps // self.envs_per_learner)
+        if self.n_return_steps > n_before_updates:
+            raise InputError(
+                "`return_steps` must not exceed the warm-up steps of each environment "
+                f"({n_before_updates}), got {self.n_return_steps}."
+            )
+        if self.capacity < self.envs_per_learner:
+            raise InputError(
+                f"`capacity` must be at least `envs_per_learner` "
+                f"({self.envs_per_learner}), got {self.capacity}."
+            )
+
+    @property
+    def n_return_steps(self) -> int:
+        """Steps of an n-step return."""
+        return 1 if self.return_steps is None else self.return_steps
+
+    def fill_in(self, *, return_steps: int) -> "SacConfig":
+        """Return these settings with `return_steps` filled in if it was left open."""
+        if self.return_steps is not None:
+            return self
+        return replace(self, return_steps=return_steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConfig:
+    """Which policies are tested, from how many poses, and under what conditions."""
+
+    task: TaskName = "fall-recovery"
+    """Task that the policies learned."""
+    trained_under: str = ""
+    """Test the policies trained with these `--conditions`; by default those trained
+    without any."""
+    conditions: str | None = None
+    """Conditions of the test, such as friction=0.3,slope=10; by default those of the
+    training. The word nominal means none."""
+    best: bool = False
+    """Test each learner's best policy on its learning curve, not its last one. The
+    poses of the curve are not those of this test."""
+    poses: int = 500
+    """Number of test poses."""
+
+    def __post_init__(self) -> None:
+        check_choice(task=(self.task, TASKS))
+        check_counts(poses=self.poses)
+
+    @property
+    def tested_under(self) -> str:
+        """Conditions of the test."""
+        return self.trained_under if self.conditions is None else self.conditions
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayConfig:
+    """Which motion is shown: a policy's, or the move from one pose to another."""
+
+    run: str | None = None
+    """Learner of the study, such as ka/seed-0; or routes: the fastest moves of the
+    study's graph, with nothing learned."""
+    transition: tuple[int, int] | None = None
+    """Show no policy but the move from one pose of the study to another, given by
+    their two numbers."""
+    task: TaskName = "fall-recovery"
+    """Task that the policy learned."""
+    trained_under: str = ""
+    """Conditions of its training, as in `evaluate`."""
+    conditions: str | None = None
+    """Conditions to show it under, as in `evaluate`."""
+    best: bool = False
+    """Show the learner's best policy, as in `evaluate`."""
+    pose: int | None = None
+    """Number of the start pose: by default the first test pose of the study, or the
+    first fresh pose in which the robot lies on its back."""
+    poses: int = 100
+    """Number of fresh poses that the shipped policy is tested on."""
+    seed: int = 0
+    """Seed of the fresh poses."""
+    seconds: float = 4.0
+    """Length of the motion [s]."""
+
+    def __post_init__(self) -> None:
+        check_choice(task=(self.task, TASKS))
+        check_positive(seconds=self.seconds)
+        check_not_negative(seed=self.seed)
+        if self.best and (self.run in (None, "routes") or self.transition is not None):
+            raise InputError("`--best` needs `--run LEARNER`, such as --run ka/seed-0.")
+
+    @property
+    def shown_under(self) -> str:
+        """Conditions to show the policy under."""
+        return self.trained_under if self.conditions is None else self.conditions

@@ -1,0 +1,65 @@
+"""Names to choose from: tasks, clustering methods, engines. Each is registered once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+__all__ = [
+    "FLOOR",
+    "METHODS",
+    "TASKS",
+    "TEST_SECONDS",
+    "Draw",
+    "EngineName",
+    "Method",
+    "MethodInfo",
+    "PresetName",
+    "TaskName",
+]
+
+FLOOR = 1e-8  # accessibility of a pose that was not reached: the paper, section III-B
+TEST_SECONDS = 3.0  # [s] a policy has in each test: the paper, section III-D
+
+Draw = Literal["move", "teleport"]
+EngineName = Literal["mujoco", "warp", "bullet"]
+PresetName = Literal["tiny", "quick", "paper"]
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """A clustering method.
+
+    Args:
+        starts: Name of the starts that its centroids are; ka, km, wkm are the paper's.
+        title: Name in tables.
+    """
+
+    starts: str
+    title: str
+
+
+METHODS: Mapping[str, MethodInfo] = {
+    "kaccess": MethodInfo("ka", "K-Access"),
+    "kmeans": MethodInfo("km", "K-Means++"),
+    "weighted-kmeans": MethodInfo("wkm", "K-Means++, gravity x 2"),
+    "kmedoids": MethodInfo("kmedoids", "directed k-medoids"),
+    "louvain": MethodInfo("louvain", "directed Louvain"),
+    "infomap": MethodInfo("infomap", "Infomap"),
+    "spectral": MethodInfo("spectral", "directed spectral"),
+}
+"""Every clustering method by name."""
+
+TASKS: Mapping[str, str] = {
+    path.stem.replace("_", "-"): path.stem
+    for path in sorted(Path(__file__).parents[1].joinpath("envs", "tasks").glob("*.py"))
+    if path.stem != "__init__"
+}
+"""Module of each task in `kaccess.envs.tasks`, by the task's name: a file is a task."""
+
+if TYPE_CHECKING:
+    Method = str
+    TaskName = str
+else:  # the command line lists the choices
+    Method = Literal[tuple(METHODS)]
+    TaskName = Literal[tuple(TASKS)]

@@ -1,0 +1,41 @@
+"""Sizes of a whole run, from seconds to an hour."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kaccess.config.learning import SacConfig, TrainConfig
+from kaccess.config.names import PresetName
+
+__all__ = ["PRESETS", "Preset"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """Sizes of a whole run."""
+
+    poses: int
+    """Number of poses."""
+    train: TrainConfig | None = None
+    """A short training at the end; None leaves it out."""
+    sac: SacConfig = field(default_factory=SacConfig)
+    """Settings of that training."""
+    test_poses: int = 100
+    """Test poses of its policies."""
+
+
+PRESETS: Mapping[PresetName, Preset] = {
+    "tiny": Preset(poses=20),
+    "quick": Preset(
+        poses=200,
+        train=TrainConfig(
+            starts=("guided-rnd", "rnd"),
+            seeds=1,
+            episodes=90,
+            test_every=15,
+            test_poses=20,
+        ),
+        sac=SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500),
+    ),
+    "paper": Preset(poses=1000),
+}
+"""Sizes of a whole run, by name."""

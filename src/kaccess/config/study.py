@@ -1,0 +1,174 @@
+"""Settings of the stages that measure a robot: sample, access, cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeVar, get_args
+
+from kaccess.base.errors import InputError
+from kaccess.config.checks import (
+    check_choice,
+    check_not_negative,
+    check_positive,
+)
+from kaccess.config.names import METHODS, Draw, EngineName, Method
+
+__all__ = [
+    "AccessConfig",
+    "ClusterConfig",
+    "EngineConfig",
+    "SampleConfig",
+    "StillConfig",
+    "read_config",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineConfig:
+    """Which simulator runs the physics, and where."""
+
+    engine: EngineName = "mujoco"
+    """Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (PyBullet, the paper's)."""
+    threads: int = 0
+    """CPU threads; 0 takes all."""
+    device: str | None = None
+    """Device of warp: cuda:1, cpu, ...; by default the first GPU."""
+
+    def __post_init__(self) -> None:
+        check_choice(engine=(self.engine, get_args(EngineName)))
+        check_not_negative(threads=self.threads)
+        if self.device is not None and self.engine != "warp":
+            raise InputError(
+                f"`device` is for the engine 'warp', not for {self.engine!r}."
+            )
+
+    @classmethod
+    def of(cls, engine: "EngineName | EngineConfig") -> "EngineConfig":
+        """Return the settings given, or those of the engine with that name."""
+        return engine if isinstance(engine, EngineConfig) else cls(engine=engine)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillConfig:
+    """When a robot counts as static: every speed stays low for a while."""
+
+    linear_velocity: float = 0.01
+    """Speed of the base below which it is at rest [m/s]."""
+    angular_velocity: float = 0.1
+    """Angular speed of the base below which it is at rest [rad/s]."""
+    joint_velocity: float = 0.1
+    """Speed below which each joint is at rest [rad/s]."""
+    window: float = 0.1
+    """Time for which all speeds must stay below these limits [s]."""
+
+    def __post_init__(self) -> None:
+        check_positive(
+            linear_velocity=self.linear_velocity,
+            angular_velocity=self.angular_velocity,
+            joint_velocity=self.joint_velocity,
+            window=self.window,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleConfig:
+    """How static poses are drawn: the robot is dropped and comes to rest."""
+
+    n: int = 1000
+    """Number of poses."""
+    seed: int = 0
+    """Seed of the draws; a larger `n` adds poses and keeps the earlier ones."""
+    draw: Draw = "move"
+    """`move`: drop with the standing joints and command the random ones, so that every
+    pose is one the robot can get into. `teleport`: drop with the random joints, as the
+    paper does; it puts legs where no motion could take them."""
+    mirror: bool = False
+    """Draw half of the poses and add their mirror images (2i + 1 mirrors 2i), so that
+    half of the transition times follow from the other half."""
+    drop_height: float | None = None
+    """Height of the base at the start of the drop [m]; by default the robot's own."""
+    time_limit: float = 2.0
+    """Drops still moving after this time are discarded [s]."""
+
+    def __post_init__(self) -> None:
+        if self.n < 2:
+            raise InputError(f"`n` must be at least 2 poses, got {self.n}.")
+        check_not_negative(seed=self.seed)
+        if self.mirror and self.n % 2:
+            raise InputError(
+                f"`n` must be even with `mirror`, which draws pairs, got {self.n}."
+            )
+        check_positive(time_limit=self.time_limit)
+        if self.drop_height is not None:
+            check_positive(drop_height=self.drop_height)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessConfig:
+    """How the time from pose i to pose j is measured, and when j counts as reached."""
+
+    time_limit: float = 3.0
+    """A robot still moving after this time has not reached pose j [s]."""
+    joint_tol: float = 0.5
+    """Largest distance of the joint positions to those of pose j, L2 norm [rad]."""
+    height_tol: float = 0.01
+    """Largest difference of base height to that of pose j [m]."""
+    gravity_tol: float = 0.1
+    """Largest distance of the unit gravity vectors in the body frame, L2 norm [-]."""
+
+    def __post_init__(self) -> None:
+        check_positive(
+            time_limit=self.time_limit,
+            joint_tol=self.joint_tol,
+            height_tol=self.height_tol,
+            gravity_tol=self.gravity_tol,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterConfig:
+    """How poses are clustered, and how the number of clusters is chosen."""
+
+    method: Method = "kaccess"
+    """K-Access, or a rival: K-Means on gravity and joints, the same with gravity
+    weighted by 2, directed k-medoids (mean access from the best centroid), directed
+    Louvain, Infomap, directed spectral clustering."""
+    k: int | None = None
+    """Number of clusters; by default the one with the best index."""
+    k_max: int = 120
+    """Largest number of clusters to choose from."""
+    solver: Literal["swap", "alternate"] = "swap"
+    """Solver of K-Access: `alternate` is the paper's Algorithm 1; `swap` continues from
+    its result by swapping centroids while that raises the index."""
+    alpha: float = 1.0
+    """Penalty of the index for each cluster of one pose [-]."""
+    n_init: int = 30
+    """Restarts of Algorithm 1 for each k."""
+    n_bootstrap: int = 0
+    """Bootstrap resamples on which the choice of k is repeated, to see how stable it
+    is. Each costs as much as the choice itself."""
+    seed: int = 0
+    """Seed of the restarts."""
+
+    def __post_init__(self) -> None:
+        check_choice(method=(self.method, METHODS))
+        if self.k is not None and self.k < 1:
+            raise InputError(f"`k` must be at least 1, got {self.k}.")
+        if self.k_max < 2:
+            raise InputError(f"`k_max` must be at least 2, got {self.k_max}.")
+        if self.n_init < 1:
+            raise InputError(f"`n_init` must be at least 1, got {self.n_init}.")
+        check_not_negative(seed=self.seed)
+        if self.n_bootstrap < 0 or (self.n_bootstrap and self.k is not None):
+            raise InputError(
+                "`n_bootstrap` must not be negative, and goes with the choice of k, "
+                f"not with a given `k`, got {self.n_bootstrap}."
+            )
+
+
+Config = TypeVar("Config", StillConfig, SampleConfig, AccessConfig)
+
+
+def read_config(kind: type[Config], settings: Mapping[str, Any]) -> Config:
+    """Return a config from stored settings, which may hold other entries too."""
+    names = {field.name for field in fields(kind)}
+    return kind(**{name: settings[name] for name in names & settings.keys()})

@@ -1,0 +1,139 @@
+"""Fall recovery: from any pose to standing, as in the paper, section II-E.
+
+The reward is Table I of the paper, term by term. The robot has recovered when it
+stands: its base within 10 mm of the height at which its standing pose settles, tilted
+by less than 15 degrees (strict) or 25 degrees (loose), its body off the ground, for the
+last 0.2 s on end. On a slope, tilt is measured from the vertical or from the normal of
+the floor, whichever is less.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from kaccess.base.compiled import compiled
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.envs.kernels import (
+    count,
+    rbf,
+    square,
+    square_distance,
+    square_norm,
+    stands,
+)
+from kaccess.envs.readings import Readings
+from kaccess.envs.task import Task
+
+__all__ = ["FallRecovery", "Standing", "TableI"]
+
+
+class TableI(NamedTuple):
+    """Weights [-] and kernels of the reward terms: the paper, Table I."""
+
+    height: float = 0.667
+    height_kernel: float = -2000.0  # [1/m^2]
+    orientation: float = 0.333
+    orientation_kernel: float = -5.0  # [-]
+    angular_velocity: float = 0.067
+    angular_velocity_kernel: float = -0.05  # [s^2/rad^2]
+    torque: float = 0.067
+    torque_kernel: float = -5.0  # [1/(N m)^2]
+    joint_velocity: float = 0.067
+    joint_velocity_kernel: float = -0.05  # [s^2/rad^2]
+    body_off_ground: float = 0.067
+    foot_contact: float = 0.033
+    contact_per_foot: float = 0.3  # [-], of c_f
+    foot_lift: float = 0.067
+    foot_lift_kernel: float = -100.0  # [1/m^2]
+    jump: float = 0.033
+    jump_kernel: float = -100.0  # [1/m^2]
+    action_difference: float = 0.033
+    action_difference_kernel: float = -1.0  # [1/rad^2]
+
+
+class Standing(NamedTuple):
+    """When a robot has recovered. The paper does not say; these are ours."""
+
+    height_tol: float = 0.010  # [m]
+    strict_tilt: float = math.radians(15)  # [rad]
+    loose_tilt: float = math.radians(25)  # [rad]
+    hold_time: float = 0.2  # [s]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FallRecovery(Task):
+    """Get up from any pose, and stand."""
+
+    reward: TableI = field(default_factory=TableI)
+    """Weights and kernels of the reward."""
+    standing: Standing = field(default_factory=Standing)
+    """When it has recovered."""
+
+    name: ClassVar[str] = "fall-recovery"
+    motion: ClassVar[str] = "A recovery"
+    paper_figure: ClassVar[str] = "the paper's Fig. 9"
+    terms: ClassVar[tuple[str, ...]] = (
+        "height",
+        "orientation",
+        "angular_velocity",
+        "torque",
+        "joint_velocity",
+        "contact",
+        "foot_lift",
+        "jump",
+        "action_difference",
+    )
+    memory: ClassVar[tuple[str, ...]] = ("steps_standing", "steps_standing_loosely")
+    to_stand: ClassVar[bool] = True
+
+    def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
+        """Write the terms of Table I, and count for how long a robot stands."""
+        _judge(now, rows, memory, terms, self.reward, self.standing)
+
+    def success(self, memory: Array) -> tuple[BoolArray, BoolArray]:
+        """Return who has stood for long enough, up to now."""
+        held = memory >= round(self.standing.hold_time * self.control_rate)
+        return held[:, 0], held[:, 1]
+
+
+_DOWN = np.array([0.0, 0.0, -1.0])
+
+
+@compiled
+def _judge(
+    now: Readings,
+    rows: IntArray,
+    memory: Array,
+    terms: Array,
+    w: TableI,
+    standing: Standing,
+) -> None:
+    for i in rows:
+        height_error = now.height[i] - now.standing_height
+        c_b = 0.0 if now.body_touches[i] else 1.0
+        c_f = w.contact_per_foot * now.foot_touches[i].sum()
+        lift = square_norm(now.foot_distance[i])
+        action = square_distance(now.target[i], now.joints[i])
+
+        terms[i, 0] = w.height * rbf(square(height_error), w.height_kernel)
+        terms[i, 1] = w.orientation * rbf(
+            square_distance(now.gravity[i], _DOWN), w.orientation_kernel
+        )
+        terms[i, 2] = w.angular_velocity * rbf(
+            square_norm(now.angular_velocity[i]), w.angular_velocity_kernel
+        )
+        terms[i, 3] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
+        terms[i, 4] = w.joint_velocity * rbf(
+            square_norm(now.joint_velocity[i]), w.joint_velocity_kernel
+        )
+        terms[i, 5] = w.body_off_ground * c_b + w.foot_contact * c_f
+        terms[i, 6] = w.foot_lift * rbf(lift, w.foot_lift_kernel)
+        terms[i, 7] = w.jump * rbf(square(now.distance[i]), w.jump_kernel)
+        terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)
+
+        strict = stands(now, i, standing.height_tol, standing.strict_tilt)
+        loose = stands(now, i, standing.height_tol, standing.loose_tilt)
+        memory[i, 0] = count(memory[i, 0], strict)
+        memory[i, 1] = count(memory[i, 1], loose)

@@ -1,0 +1,168 @@
+"""Learning curves: tests of each learner during its training."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array
+from kaccess.study.names import LearnerName, find_learners
+
+__all__ = [
+    "Curves",
+    "load_curves",
+    "merge_curves",
+    "pool_curves",
+    "save_curves",
+]
+
+_FILE = "evaluation.csv"  # of each learner: its tests
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Tests of all seeds of one kind of starts.
+
+    Args:
+        seeds: (s,) seeds of the learners.
+        episodes: (m,) episodes that each learner had made before a test.
+        scores: (s, m) each, by name: `reward`, `success`, `success_loose`, ...
+    """
+
+    seeds: Array
+    episodes: Array
+    scores: Mapping[str, Array]
+
+    def episodes_to(self, level: float, score: str = "success_loose") -> Array:
+        """Return the episodes until each seed first reached a level, (s,); or inf."""
+        reached = self.scores[score] >= level
+        first = np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
+        return np.where(first < 0, np.inf, self.episodes[first])
+
+    def area(self, score: str = "success_loose") -> Array:
+        """Return the mean of a score over all tests, (s,): the area under the curve."""
+        return np.asarray(self.scores[score].mean(axis=1))
+
+    def until(self, episode: float) -> "Curves":
+        """Return the tests up to an episode."""
+        m = int(np.searchsorted(self.episodes, episode, side="right"))
+        scores = {name: each[:, :m] for name, each in self.scores.items()}
+        return Curves(self.seeds, self.episodes[:m], scores)
+
+
+def load_curves(path: Path, *, episode_steps: int) -> dict[str, Curves]:
+    """Return the curves of all learners, by kind of starts.
+
+    Args:
+        path: Folder of runs, such as `train/fall-recovery` of a study, or a table that
+            `save_curves` wrote.
+        episode_steps: Steps in an episode of the task.
+    """
+    kinds: dict[str, dict[int, list[dict[str, str]]]] = {}
+    for row in _read_rows(path):
+        seeds = kinds.setdefault(row.pop("starts"), {})
+        seeds.setdefault(int(row.pop("seed")), []).append(row)
+    return {
+        kind: _stack(seeds, episode_steps=episode_steps)
+        for kind, seeds in kinds.items()
+    }
+
+
+def pool_curves(runs: Sequence[Mapping[str, Curves]]) -> dict[str, Curves]:
+    """Return the curves of several runs as if they were one, cut to the shortest.
+
+    Kinds of starts that are missing in any of the runs are left out. Seeds are
+    numbered from 0.
+    """
+    kinds = [kind for kind in runs[0] if all(kind in run for run in runs)]
+    if not kinds:
+        raise InputError("These runs have no kind of starts in common.")
+    return {kind: _pool([run[kind] for run in runs]) for kind in kinds}
+
+
+def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
+    """Return the curves of several runs, by kind of starts and run: `rnd, 1 step`.
+
+    All are cut to the length of the shortest. A run without a name adds nothing to the
+    names of its curves.
+
+    Raises:
+        InputError: If a run has no test before the shortest one ends.
+    """
+    named = {
+        f"{kind}, {name}" if name else kind: curves
+        for name, run in runs.items()
+        for kind, curves in run.items()
+    }
+    end = min(float(curves.episodes[-1]) for curves in named.values())
+    for kind, curves in named.items():
+        if curves.episodes[0] > end:
+            raise InputError(
+                f"{kind} was first tested after {curves.episodes[0]:.0f} episodes, and "
+                f"the shortest run ends after {end:.0f}."
+            )
+    return {kind: curves.until(end) for kind, curves in named.items()}
+
+
+def save_curves(folder: Path, path: Path) -> None:
+    """Write the tests of all learners in a folder of runs as one table, a CSV file."""
+    rows = _read_rows(folder)
+    with path.open("w", newline="") as out:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _read_rows(path: Path) -> list[dict[str, str]]:
+    """Return the tests of all learners, each with its `starts` and `seed`."""
+    rows = _read(path) if path.is_file() else []
+    for text, folder in find_learners(path, _FILE).items():
+        name = LearnerName.parse(text)
+        own = {"starts": name.starts, "seed": str(name.seed)}
+        rows += [own | row for row in _read(folder / _FILE)]
+    if not rows:
+        raise InputError(f"{path} has no learning curves. Train something first.")
+    return rows
+
+
+def _pool(parts: Sequence[Curves]) -> Curves:
+    shortest = min((part.episodes for part in parts), key=len)
+    m = len(shortest)
+    if any(not np.array_equal(part.episodes[:m], shortest) for part in parts):
+        raise InputError("These runs were not tested after the same episodes.")
+    cut = [part.until(shortest[-1]) for part in parts]
+    return Curves(
+        seeds=np.arange(sum(len(part.seeds) for part in parts), dtype=float),
+        episodes=shortest,
+        scores={
+            name: np.concatenate([part.scores[name] for part in cut])
+            for name in parts[0].scores
+        },
+    )
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _stack(
+    seeds: Mapping[int, Sequence[Mapping[str, str]]], *, episode_steps: int
+) -> Curves:
+    """Stack the curves of all seeds, cut to the shortest."""
+    order = sorted(seeds)
+    m = min(len(seeds[seed]) for seed in order)
+    if not m:
+        raise InputError("A learner has not been tested yet. Train on.")
+    names = seeds[order[0]][0].keys()
+    table = {
+        name: np.array(
+            [[float(row[name]) for row in seeds[seed][:m]] for seed in order]
+        )
+        for name in names
+    }
+    steps = table.pop("step")[0]
+    return Curves(np.array(order), steps // episode_steps, table)

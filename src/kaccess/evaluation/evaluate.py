@@ -1,0 +1,103 @@
+"""Tests of all policies of a study, in total and by groups of test poses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kaccess.base.types import Progress
+from kaccess.config import EngineConfig, EngineName, EvaluateConfig
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.policies import find_controllers
+from kaccess.evaluation.pose_test import (
+    Group,
+    PoseTest,
+    Summary,
+    group_success,
+    summarize,
+)
+from kaccess.evaluation.rollout import Act
+from kaccess.evaluation.test_poses import get_test_poses, group_poses
+from kaccess.study import LearnerName, RunsName, Study, TestName
+
+__all__ = ["Evaluation", "evaluate_study"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one policy.
+
+    Args:
+        name: Name of its learner, such as `ka/seed-0`, or `ROUTES`.
+        summary: Scores over all poses.
+        groups: Success by groups of poses: `cluster`, `contact`.
+    """
+
+    name: str
+    summary: Summary
+    groups: Mapping[str, Sequence[Group]]
+
+    @property
+    def starts(self) -> str:
+        """Kind of starts it was trained from; or `ROUTES`."""
+        return LearnerName.parse(self.name).starts
+
+
+def evaluate_study(
+    study: Study,
+    config: EvaluateConfig,
+    *,
+    engine: EngineName | EngineConfig = "mujoco",
+    progress: Progress | None = None,
+) -> list[Evaluation]:
+    """Test all policies of a study, and its guide, and store their scores.
+
+    Args:
+        study: Study that holds them.
+        config: Which policies, from how many poses, and under what conditions.
+        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        progress: Called with (policies tested, policies to test).
+    """
+    task = make_task(config.task)
+    before = Conditions.parse(config.trained_under)
+    under = Conditions.parse(config.tested_under)
+    n_threads = EngineConfig.of(engine).threads
+    controllers = find_controllers(
+        study,
+        task,
+        trained_under=before,
+        under=under,
+        n_robots=config.poses,
+        best=config.best,
+    )
+    test = get_test_poses(study, task, "final", config.poses, n_threads=n_threads)
+    tester = PoseTest(task, test.robot, test.qpos, conditions=under, engine=engine)
+    groups = group_poses(study, test, n_threads=n_threads)
+    found = _score_all(controllers, tester, groups, progress)
+    study.write_test(
+        TestName(RunsName(task.name, before.text), config.best, under.text),
+        {
+            "n_poses": config.poses,
+            "trained_under": before.text,
+            "conditions": under.text,
+            "policies": found,
+        },
+    )
+    return found
+
+
+def _score_all(
+    controllers: Mapping[str, Act],
+    tester: PoseTest,
+    groups: Mapping[str, np.ndarray],
+    progress: Progress | None,
+) -> list[Evaluation]:
+    found = []
+    for done, (name, act) in enumerate(controllers.items(), start=1):
+        scores = tester.score(act)
+        each = {by: group_success(scores.success, of) for by, of in groups.items()}
+        found.append(Evaluation(name, summarize(scores), each))
+        if progress:
+            progress(done, len(controllers))
+    return found

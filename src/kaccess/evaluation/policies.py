@@ -1,0 +1,136 @@
+"""The policies of a study, found by name, and what acts in their place: the guide."""
+
+from pathlib import Path
+
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array
+from kaccess.envs.conditions import NOMINAL, Conditions
+from kaccess.envs.task import Task
+from kaccess.evaluation.rollout import Act
+from kaccess.guide import Guide, follow_guide, has_skill
+from kaccess.policies import BEST_POLICY, LAST_POLICY, Policy
+from kaccess.robots import Robot
+from kaccess.study import ROUTES, RunsName, Study
+from kaccess.study.names import find_learners
+
+__all__ = ["act_under", "find_controllers", "find_policies", "find_policy"]
+
+
+def find_policies(
+    study: Study, task: Task, trained_under: Conditions, *, best: bool = False
+) -> dict[str, Policy]:
+    """Return the policies trained for a task under conditions, by learner name.
+
+    Args:
+        study: Study that holds them.
+        task: Task that they learned.
+        trained_under: Conditions of their training.
+        best: Take the best policy of each learner's curve, not its last one.
+
+    Raises:
+        InputError: If there are none, or one belongs to another robot or task.
+    """
+    runs = RunsName(task.name, trained_under.text)
+    folder = study.runs_folder(runs)
+    learners = find_learners(folder, LAST_POLICY)
+    if not learners:
+        option = f" --conditions {runs.conditions}" if runs.conditions else ""
+        raise InputError(
+            f"{study.path} has no policies in {folder.relative_to(study.path)} yet. "
+            f"Run `kaccess train {study.path} --task {task.name}{option}` first."
+        )
+    file = BEST_POLICY if best else LAST_POLICY
+    for path in learners.values():
+        if not (path / file).exists():
+            raise InputError(
+                f"{path} has no best policy, because it was never tested during "
+                "training. Take the last one instead."
+            )
+    return {
+        name: _load(path / file, task, study.robot, trained_under)
+        for name, path in learners.items()
+    }
+
+
+def find_policy(
+    study: Study,
+    run: str | None,
+    task: Task,
+    trained_under: Conditions,
+    *,
+    best: bool = False,
+) -> Policy:
+    """Return the policy of one learner; arguments as in `find_policies`."""
+    policies = find_policies(study, task, trained_under, best=best)
+    if run is None:
+        raise InputError(f"Say which run with --run: one of {', '.join(policies)}.")
+    if run not in policies:
+        raise InputError(
+            f"{study.path} has no policy {run!r} for {task.name!r}, only: "
+            f"{', '.join(policies)}."
+        )
+    return policies[run]
+
+
+def _load(path: Path, task: Task, robot: Robot, trained_under: Conditions) -> Policy:
+    """Read a policy, which must fit the task, the robot and the conditions."""
+    policy = Policy.load(path)
+    expected = {
+        "task": task.name,
+        "model": robot.fingerprint,
+        "conditions": trained_under.text,
+    }
+    for what, value in expected.items():
+        if policy.metadata.get(what, "") != value:
+            raise InputError(
+                f"{path} was trained differently: its `{what}` is not that of its "
+                "folder and this study. Train it again."
+            )
+    return policy
+
+
+def act_under(policy: Policy, conditions: Conditions) -> Act:
+    """Return a policy that acts under conditions other than those of its training.
+
+    With delayed commands, observations end with the commands on their way. A policy
+    trained without delay does not see them.
+    """
+
+    def act(obs: Array) -> Array:
+        if policy.obs_dim > obs.shape[1]:
+            raise InputError(
+                "The policy was trained with delayed commands, which it observes. Test "
+                f"it with such a delay, not under {conditions.text or NOMINAL!r}."
+            )
+        return policy.act(obs[:, : policy.obs_dim])
+
+    return act
+
+
+def find_controllers(
+    study: Study,
+    task: Task,
+    *,
+    trained_under: Conditions,
+    under: Conditions,
+    n_robots: int,
+    best: bool = False,
+) -> dict[str, Act]:
+    """Return all policies of a study and its guide, by name.
+
+    The guide needs a skill if the task is more than standing; without one it is left
+    out.
+
+    Args:
+        study: Study that holds them.
+        task: Task that the policies learned.
+        trained_under: Conditions of the training.
+        under: Conditions to act under.
+        n_robots: Number of robots that the guide serves.
+        best: Take the best policy of each learner's curve, not its last one.
+    """
+    policies = find_policies(study, task, trained_under, best=best)
+    found = {name: act_under(policy, under) for name, policy in policies.items()}
+    if task.to_stand or has_skill(study, task):
+        found[ROUTES] = follow_guide(Guide.of(study, n_robots, task=task))
+    return found

@@ -1,0 +1,104 @@
+"""Poses to test on: no learner trains on them. Also what they have in common."""
+
+from typing import Literal
+
+import numpy as np
+
+from kaccess.access import accessibility, estimate_pairs
+from kaccess.base.errors import InputError
+from kaccess.base.types import IntArray
+from kaccess.cluster import KAccess
+from kaccess.config import EngineConfig, SampleConfig, read_config
+from kaccess.engines import Engine, make_engine
+from kaccess.envs.task import Task
+from kaccess.poses import Poses, draw_poses
+from kaccess.starts import InitialStates
+from kaccess.study import Study
+
+__all__ = ["get_test_poses", "group_poses"]
+
+_STREAM = {"curve": 1, "final": 2}  # random streams of the study's seed; training has 0
+_DRAWN_PER_TEST = (
+    1,
+    2,
+    4,
+    8,
+    16,
+)  # poses to draw for each that the task can start from
+
+
+def get_test_poses(
+    study: Study,
+    task: Task,
+    kind: Literal["curve", "final"],
+    n: int,
+    *,
+    n_threads: int = 0,
+) -> Poses:
+    """Return n poses to test on, of those that the task can start from.
+
+    They are drawn like the poses of the study but from another random stream, and
+    stored in `tests/<kind>.npz`. The two kinds have no pose in common. The first poses
+    are the same for every n.
+    """
+    robot = study.robot
+    path = study.path / "tests" / f"{kind}.npz"
+    stored = InitialStates.load(path) if path.exists() else None
+    for times_as_many in _DRAWN_PER_TEST:
+        n_drawn = max(times_as_many * n, 2)  # sampling draws at least two
+        if stored is None or len(stored) < n_drawn:
+            stored = _draw(study, kind, n_drawn, _cpu_engine(study, n_threads))
+            stored.save(path)
+        qpos = stored.qpos[task.qualifies(stored.qpos)][:n]
+        if len(qpos) == n:
+            return Poses(robot, qpos, robot.contacts(qpos)[0])
+    raise InputError(
+        f"{task.name!r} can start from fewer than one in {_DRAWN_PER_TEST[-1]} poses "
+        f"({len(qpos)} found, {n} needed). Test on fewer poses, or accept more of them "
+        "in the task's `qualifies`."
+    )
+
+
+def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:
+    settings = study.settings["sample"] | {"n": n, "mirror": False}
+    config = read_config(SampleConfig, settings)
+    drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
+    names = tuple(f"{kind} pose {index}" for index in range(n))
+    return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)
+
+
+def _cpu_engine(study: Study, n_threads: int) -> Engine:
+    return make_engine(EngineConfig(threads=n_threads), study.robot, study.still)
+
+
+def group_poses(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.ndarray]:
+    """Return the group of each pose, (n,): by `contact`, and by `cluster` if known.
+
+    Contact means the parts on the ground. The cluster of a pose is that of the centroid
+    which reaches it soonest, if K-Access has clustered the study.
+    """
+    parts = np.array(poses.robot.parts)
+    contact = [" + ".join(parts[touches]) for touches in poses.contacts]
+    groups = {"contact": np.array(contact)}
+    clusters = study.read_jsons("clusters").get("kaccess")
+    if clusters:
+        centroids = np.array(clusters["centroids"])
+        homes = _find_clusters(study, centroids, poses, n_threads=n_threads)
+        names = [f"{home}" if home >= 0 else "none" for home in homes]
+        groups["cluster"] = np.array(names)
+    return groups
+
+
+def _find_clusters(
+    study: Study, centroids: IntArray, poses: Poses, *, n_threads: int
+) -> IntArray:
+    """Return the cluster of each pose; -1 if no centroid reaches it in one move."""
+    qpos = np.concatenate([study.poses.qpos[centroids], poses.qpos])
+    both = Poses(poses.robot, qpos, np.empty((len(qpos), 0), bool))
+    k, n = len(centroids), len(poses)
+    source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
+    engine = _cpu_engine(study, n_threads)
+    found = estimate_pairs(both, source, goal, study.access_config, engine=engine)
+    times = found.times.reshape(k, n)
+    clusters = KAccess.restore(centroids).predict(accessibility(times))
+    return np.where(np.isfinite(times).any(axis=0), clusters, -1)

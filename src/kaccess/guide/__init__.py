@@ -1,0 +1,22 @@
+"""Getting up without learning: the guide, and skills that a search has found."""
+
+from kaccess.guide.guide import Guide, follow_guide
+from kaccess.guide.skill import (
+    Skill,
+    find_skill,
+    has_skill,
+    search_skill,
+    was_searched,
+    write_skill,
+)
+
+__all__ = [
+    "Guide",
+    "Skill",
+    "find_skill",
+    "follow_guide",
+    "has_skill",
+    "search_skill",
+    "was_searched",
+    "write_skill",
+]

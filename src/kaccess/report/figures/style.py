@@ -1,0 +1,123 @@
+"""How figures look: on paper, and on a page that may be light or dark.
+
+A figure is drawn once, with the colours below. On paper they are used as they are; on a
+page each of them becomes a CSS variable of the same meaning, so that lines and letters
+stay readable on either ground.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from kaccess.base.files import whole_file
+
+__all__ = [
+    "ACCENT",
+    "FAINT",
+    "GRID",
+    "INK",
+    "MARKERS",
+    "SERIES",
+    "STRONG",
+    "figure_style",
+    "inline_svg",
+    "new_figure",
+    "save_figure",
+]
+
+INK = "#1b1d23"  # letters and axes
+FAINT = "#8a8f9c"  # what stands back
+GRID = "#d8dbe2"
+# Told apart by colour-blind readers too: Okabe and Ito, 2008, without yellow and black.
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+ACCENT, STRONG = SERIES[0], SERIES[1]
+MARKERS = "osD^vP"  # beside the colours, for print without any
+
+_CSS = {INK: "ink", FAINT: "faint", GRID: "grid"} | {
+    colour: f"series-{number}" for number, colour in enumerate(SERIES)
+}
+_FONT = "DejaVu Sans"  # comes with matplotlib
+_STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": [_FONT],
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 11.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "svg.fonttype": "none",  # letters stay letters
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw in the style of the package while this lasts."""
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+def new_figure(width: float = 5.4, height: float = 3.5) -> Figure:
+    """Return an empty figure, in inches, to be drawn on within `figure_style`."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Figure, path: Path, *, dpi: int = 150) -> None:
+    """Write a figure on white, in the format that the suffix names."""
+    options: dict[str, Any] = {"facecolor": "white", "dpi": dpi}
+    if path.suffix == ".svg":
+        options["metadata"] = {"Date": None}
+    with whole_file(path) as draft, _repeatable(path.stem):
+        figure.savefig(draft, **options)
+
+
+def inline_svg(figure: Figure, name: str, *, dpi: int = 150) -> str:
+    """Return a figure as SVG for a page: no ground, CSS colours, names of its own.
+
+    Args:
+        figure: The figure.
+        name: Prefix of the names inside, unique on the page.
+        dpi: Resolution of what is not drawn in lines.
+    """
+    text = io.StringIO()
+    with _repeatable(name):
+        figure.savefig(text, format="svg", dpi=dpi, metadata={"Date": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r'(?<=<svg) ([^>]*?)width="[^"]*" height="[^"]*"', r" \1", svg, count=1
+    )
+    svg = re.sub(r"#[0-9a-f]{6}\b", _as_variable, svg)
+    svg = svg.replace(f"'{_FONT}'", "system-ui")
+    svg = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    return svg.strip()
+
+
+def _as_variable(match: re.Match[str]) -> str:
+    colour = match.group()
+    return f"var(--{_CSS[colour]}, {colour})" if colour in _CSS else colour
+
+
+@contextmanager
+def _repeatable(salt: str) -> Iterator[None]:
+    """Have matplotlib name the parts of an SVG the same each time."""
+    with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
+        yield

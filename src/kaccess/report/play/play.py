@@ -1,0 +1,160 @@
+"""The motions that `kaccess play` shows: a move, a policy of a study, a shipped one."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kaccess.base.errors import InputError
+from kaccess.base.rotations import gravity_in_body
+from kaccess.base.types import Array
+from kaccess.config import TEST_SECONDS, PlayConfig, SampleConfig
+from kaccess.engines import make_engine
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.task import Task
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.policies import act_under, find_policy
+from kaccess.evaluation.pose_test import (
+    PoseTest,
+    Scores,
+    place_test_poses,
+    summarize,
+)
+from kaccess.evaluation.rollout import Act
+from kaccess.evaluation.test_poses import get_test_poses
+from kaccess.guide import Guide, follow_guide
+from kaccess.policies.shipped import find_shipped, has_shipped
+from kaccess.poses import draw_poses
+from kaccess.report.play.clip import Clip, move_clip, outcome_text, policy_clip
+from kaccess.robots import Robot, load_robot
+from kaccess.study import ROUTES, Study, StudyLike
+
+__all__ = ["Played", "play_motion"]
+
+_STREAM = 3  # random stream of fresh poses: training has 0, tests have 1 and 2
+_UPSIDE_DOWN = -0.5  # cosine of the angle between the body's up and the world's
+
+
+@dataclass(frozen=True)
+class Played:
+    """A motion, and the test that came before it, if there was one.
+
+    Args:
+        clip: The motion.
+        test: Result of the test, in words; empty if there was none.
+        scores: Scores of the test.
+    """
+
+    clip: Clip
+    test: str = ""
+    scores: Scores | None = None
+
+    @property
+    def text(self) -> str:
+        """Test and motion in words."""
+        return f"{self.test}\n{self.clip.outcome}".strip()
+
+
+def play_motion(study: StudyLike, config: PlayConfig) -> Played:
+    """Return the motion that the settings ask for.
+
+    Args:
+        study: Study or its folder; or the name of a robot with a shipped policy.
+        config: Which motion.
+    """
+    if config.transition is not None:
+        return Played(_play_move(Study.open(study), *config.transition, config.seconds))
+    shipped = config.run is None and has_shipped(str(study))
+    if shipped and not Path(str(study)).exists():
+        return _play_shipped(str(study), config)
+    return Played(_play_policy(Study.open(study), config))
+
+
+def _play_move(study: Study, source: int, goal: int, seconds: float) -> Clip:
+    """Return the move between two poses of a study, and what its matrix says."""
+    for pose in (source, goal):
+        if not 0 <= pose < study.n_poses:
+            raise InputError(
+                f"`transition` must be two poses of 0 to {study.n_poses - 1}, got "
+                f"{pose}."
+            )
+    config = study.access_config
+    clip = move_clip(
+        study.poses, source, goal, seconds=seconds, config=config, still=study.still
+    )
+    pair = source, goal
+    stored = outcome_text(study.outcomes[pair], study.times[pair], config)
+    engine = study.settings.get("access", {}).get("engine")
+    by = f" (engine {engine})" if engine else ""
+    return replace(clip, outcome=f"{clip.outcome} The study's matrix{by}: {stored}.")
+
+
+def _play_policy(study: Study, config: PlayConfig) -> Clip:
+    """Return the motion of a policy of a study, or of its guide, from a test pose."""
+    pose = config.pose or 0
+    if pose < 0:
+        raise InputError(f"`pose` must not be negative, got {pose}.")
+    task, under = make_task(config.task), Conditions.parse(config.shown_under)
+    if config.run == ROUTES:
+        act = follow_guide(Guide.of(study, 1, task=task))
+    else:
+        before = Conditions.parse(config.trained_under)
+        policy = find_policy(study, config.run, task, before, best=config.best)
+        act = act_under(policy, under)
+    poses = get_test_poses(study, task, "final", pose + 1)
+    start = place_test_poses(poses.qpos, study.robot, under)[pose]
+    return policy_clip(
+        task, study.robot, act, start, seconds=config.seconds, conditions=under
+    )
+
+
+def _play_shipped(name: str, config: PlayConfig) -> Played:
+    """Test a shipped policy on fresh poses, and return its motion from one of them."""
+    under, task = Conditions.parse(config.shown_under), make_task(config.task)
+    act, robot = act_under(find_shipped(name, task.name), under), load_robot(name)
+    qpos = _draw_fresh(robot, task, config)
+    pose = _find_upside_down(qpos) if config.pose is None else config.pose
+    if not 0 <= pose < len(qpos):
+        raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")
+    scores = _test(task, robot, qpos, act, under)
+    start = place_test_poses(qpos, robot, under)[pose]
+    clip = policy_clip(
+        task, robot, act, start, seconds=config.seconds, conditions=under
+    )
+    return Played(clip, _describe(scores, task), scores)
+
+
+def _test(
+    task: Task, robot: Robot, qpos: Array, act: Act, conditions: Conditions
+) -> Scores:
+    """Return the scores; the simulations are freed again: a video needs the memory."""
+    return PoseTest(task, robot, qpos, conditions=conditions).score(act)
+
+
+def _draw_fresh(robot: Robot, task: Task, config: PlayConfig) -> Array:
+    """Return fresh poses that the task can start from, (n, nq)."""
+    sampling = SampleConfig(n=config.poses, seed=config.seed)
+    engine = make_engine("mujoco", robot)
+    drawn, _ = draw_poses(robot, sampling, engine=engine, stream=_STREAM)
+    qpos = drawn.qpos[task.qualifies(drawn.qpos)]
+    if not len(qpos):
+        raise InputError(
+            f"{task.name!r} can start from none of the {config.poses} poses. Sample "
+            "more with `--poses`."
+        )
+    return qpos
+
+
+def _find_upside_down(qpos: Array) -> int:
+    """Return the first pose whose base is upside down, or else the first."""
+    up = -gravity_in_body(qpos[:, 3:7])[:, 2]
+    return int((up < _UPSIDE_DOWN).argmax())
+
+
+def _describe(scores: Scores, task: Task) -> str:
+    found = summarize(scores)
+    time = "" if np.isnan(found.time) else f", in {found.time:.2f} s (median)"
+    return (
+        f"{task.name} from {found.n} freshly sampled poses, within {TEST_SECONDS:g} s: "
+        f"{found.success.text('.1%')}{time}."
+    )

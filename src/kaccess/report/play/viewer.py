@@ -1,0 +1,158 @@
+"""A motion in the browser, with play, pause and a time slider.
+
+MuJoCo's own web viewer draws it: its page, fonts included, comes from the server here,
+and the browser renders, so that neither a screen nor OpenGL nor a network is needed.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+
+from kaccess.base.errors import InputError
+from kaccess.report.play.clip import Clip
+from kaccess.report.rendering.render import AZIMUTH, ELEVATION
+
+try:
+    from mujoco.studio import launch_thread, messages, plugin, viewer_protocol
+    from mujoco.studio.dear_imgui import dear_imgui as imgui
+    from mujoco.studio.web_viewer import WebViewer
+except ImportError as error:
+    raise ImportError(
+        f"MuJoCo comes without its web viewer here ({error}). Write a video with "
+        "--video."
+    ) from error
+
+__all__ = ["Playback", "show"]
+
+_FRAME = 1 / 60  # [s] between states sent to the browser
+_LONGEST_FRAME = 0.5  # [s]; more than that and no browser was there
+_FARTHER = 1.7  # than MuJoCo's camera, for the panel takes some room
+
+
+@dataclass
+class Playback:
+    """Where in a motion we are.
+
+    Args:
+        length: Of the motion [s].
+        time: Now [s].
+        playing: Whether it goes on by itself.
+        speed: Of the motion, as a share of real time.
+    """
+
+    length: float
+    time: float = 0.0
+    playing: bool = True
+    speed: float = 1.0
+
+    def press(self) -> None:
+        """Play or pause; at the end, play from the beginning."""
+        if self.time >= self.length:
+            self.time = 0.0
+        self.playing = not self.playing
+
+    def scrub(self, seconds: float) -> None:
+        """Stop at a time."""
+        self.time, self.playing = min(max(seconds, 0.0), self.length), False
+
+    def advance(self, seconds: float) -> None:
+        """Let some seconds of real time pass."""
+        if self.playing:
+            self.time = min(self.time + self.speed * seconds, self.length)
+            self.playing = self.time < self.length
+
+
+def show(clip: Clip, *, port: int = 0) -> None:
+    """Show a motion to browsers on this machine until Ctrl-C.
+
+    Args:
+        clip: The motion.
+        port: Where to listen; 0 takes the first free one from 8080 on.
+
+    Raises:
+        InputError: If the port is taken.
+    """
+    playback = Playback(clip.length)
+    data = mujoco.MjData(clip.robot.model)
+    with _server(_Panel(playback, clip), port) as handle:
+        handle.set_model(clip.robot.model, data=data)
+        while handle.is_running():
+            data.qpos[:], data.time = clip.at(playback.time), playback.time
+            handle.sync()
+            time.sleep(_FRAME)
+
+
+@contextmanager
+def _server(panel: "_Panel", port: int) -> Iterator[Any]:
+    config = viewer_protocol.ViewerConfig(
+        title="kaccess", gfx="web", http_port=port, open_browser=True
+    )
+
+    def serve(endpoint: Any) -> None:  # noqa: ANN401  # MuJoCo has no types
+        try:
+            viewer = _LocalViewer(config, endpoint, plugins=[panel])
+        except RuntimeError as error:  # that the port is taken
+            raise InputError(str(error)) from error
+        viewer_protocol.run_viewer_loop(viewer)
+
+    try:
+        with launch_thread.launch_thread(serve) as handle:
+            yield handle
+    except KeyboardInterrupt:
+        pass  # the way to end it
+
+
+class _LocalViewer(WebViewer):  # type: ignore[misc]  # MuJoCo has no types
+    """Listens on this machine only; MuJoCo's own does on all its networks."""
+
+    _host = property(lambda self: "127.0.0.1", lambda self, value: None)
+
+
+class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types
+    """Button and sliders, on top of the picture."""
+
+    def __init__(self, playback: Playback, clip: Clip) -> None:
+        self._playback, self._clip = playback, clip
+        self._seen: float | None = None  # when the last frame was drawn [s]
+
+    @messages.handler  # type: ignore[untyped-decorator]  # MuJoCo has no types
+    def on_post_model(self, event: messages.PostModelEvent) -> None:
+        """Look at the robot, from where it is seen as a whole."""
+        camera, model = self.viewer.camera, event.model
+        mujoco.mjv_defaultFreeCamera(model, camera)
+        camera.lookat[:] = self._clip.qpos[:, :3].mean(axis=0)
+        camera.azimuth, camera.elevation = AZIMUTH, ELEVATION
+        camera.distance *= _FARTHER
+
+    @messages.handler  # type: ignore[untyped-decorator]  # MuJoCo has no types
+    def on_gui(self, _: messages.BuildGuiEvent) -> None:
+        """Draw the panel; only called while a browser is connected."""
+        self._pass_time()
+        playback = self._playback
+        imgui.SetNextWindowPos(imgui.Vec2(16, 16), imgui.Cond.FirstUseEver.value)
+        imgui.SetNextWindowSize(imgui.Vec2(440, 110), imgui.Cond.FirstUseEver.value)
+        imgui.Begin("Motion", flags=imgui.WindowFlags.NoTitleBar.value)
+        pressed = imgui.Button("Pause" if playback.playing else "Play")
+        if pressed or imgui.IsKeyPressed(imgui.Key.Space, False):
+            playback.press()
+        imgui.SameLine()
+        moved, seconds = imgui.SliderFloat(
+            "time", playback.time, 0.0, playback.length, "%.2f s"
+        )
+        if moved:
+            playback.scrub(seconds)
+        _, playback.speed = imgui.SliderFloat(
+            "speed", playback.speed, 0.1, 1.0, "%.2f x"
+        )
+        imgui.TextWrapped(self._clip.outcome)
+        imgui.End()
+
+    def _pass_time(self) -> None:
+        now = time.monotonic()
+        passed = 0.0 if self._seen is None else now - self._seen
+        self._playback.advance(min(passed, _LONGEST_FRAME))
+        self._seen = now

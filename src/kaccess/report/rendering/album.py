@@ -1,0 +1,131 @@
+"""Pictures for a page: made once, kept on disk, and small."""
+
+import base64
+import hashlib
+import io
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from kaccess.base.errors import InputError
+from kaccess.base.files import whole_file
+from kaccess.base.types import Array
+from kaccess.report.rendering.render import render_poses
+from kaccess.report.rendering.sketch import sketch_poses
+from kaccess.robots import Robot
+
+__all__ = ["Album", "as_data_uri", "contact_sheet"]
+
+logger = logging.getLogger(__name__)
+
+_VERSION = 1  # of the look of pictures; another one leaves those on disk alone
+_KEPT_QUALITY, _PAGE_QUALITY = 90, 70  # of WebP, 0 to 100
+_MAKERS = {"render": render_poses, "sketch": sketch_poses}
+
+
+class Album:
+    """Pictures of one robot in any state.
+
+    Where nothing can be rendered they are line drawings.
+
+    Args:
+        robot: The robot.
+        folder: Where they are kept; None keeps none.
+
+    Attributes:
+        note: Why these are drawings; empty while they are renderings.
+    """
+
+    def __init__(self, robot: Robot, folder: Path | None) -> None:
+        self.note = ""
+        self._robot, self._folder = robot, folder
+        model = robot.model
+        look = (model.geom_rgba.tobytes(), model.mat_rgba.tobytes())
+        self._model = hashlib.sha256(b"".join([robot.fingerprint.encode(), *look]))
+
+    def pictures(
+        self, qpos: Array, *, width: int = 320, height: int = 240
+    ) -> NDArray[np.uint8]:
+        """Return one picture per state, (n, height, width, 3).
+
+        Args:
+            qpos: (n, nq) states.
+            width: Width of a picture in pixels.
+            height: Height of a picture in pixels.
+        """
+        if not self.note:
+            try:
+                return self._find("render", qpos, width, height)
+            except InputError as error:
+                self.note = f"{error} These are line drawings."
+                logger.warning("%s", self.note)
+        return self._find("sketch", qpos, width, height)
+
+    def _find(
+        self, kind: str, qpos: Array, width: int, height: int
+    ) -> NDArray[np.uint8]:
+        """Return pictures, of which those that are not on disk yet are made."""
+        paths = [self._path(f"{kind} {width} {height}", state) for state in qpos]
+        missing = [row for row, path in enumerate(paths) if not _exists(path)]
+        images = np.empty((len(qpos), height, width, 3), np.uint8)
+        if missing:
+            made = _MAKERS[kind](self._robot, qpos[missing], width=width, height=height)
+            for row, image in zip(missing, made, strict=True):
+                images[row] = _keep(image, paths[row])
+        for row in set(range(len(paths))) - set(missing):
+            path = paths[row]
+            assert path is not None
+            images[row] = np.asarray(Image.open(path).convert("RGB"))
+        return images
+
+    def _path(self, what: str, state: Array) -> Path | None:
+        if self._folder is None:
+            return None
+        key = self._model.copy()
+        key.update(f"{_VERSION} {what} ".encode())
+        key.update(np.ascontiguousarray(state, np.float64).tobytes())
+        return self._folder / f"{key.hexdigest()[:24]}.webp"
+
+
+def _exists(path: Path | None) -> bool:
+    return path is not None and path.is_file()
+
+
+def _keep(image: NDArray[np.uint8], path: Path | None) -> NDArray[np.uint8]:
+    """Write a picture, and return it as it will be read."""
+    if path is None:
+        return image
+    content = _webp(image, _KEPT_QUALITY)
+    with whole_file(path) as draft:
+        draft.write_bytes(content)
+    return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
+
+
+def as_data_uri(image: NDArray[np.uint8]) -> str:
+    """Return a picture, (height, width, 3), as text that a page can show."""
+    content = base64.b64encode(_webp(image, _PAGE_QUALITY)).decode()
+    return f"data:image/webp;base64,{content}"
+
+
+def contact_sheet(
+    images: Sequence[NDArray[np.uint8]] | NDArray[np.uint8], *, columns: int
+) -> NDArray[np.uint8]:
+    """Return many small pictures as one large one, row by row."""
+    height, width, _ = images[0].shape
+    n_rows = -(-len(images) // columns)
+    sheet = np.zeros((n_rows * height, columns * width, 3), np.uint8)
+    for number, image in enumerate(images):
+        row, column = divmod(number, columns)
+        top, left = row * height, column * width
+        sheet[top : top + height, left : left + width] = image
+    return sheet
+
+
+def _webp(image: NDArray[np.uint8], quality: int) -> bytes:
+    content = io.BytesIO()
+    Image.fromarray(image).save(content, "webp", quality=quality, method=4)
+    return content.getvalue()

@@ -1,0 +1,90 @@
+"""Clusterings as a study stores them, `clusters/<method>.json`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kaccess.base.types import Array, IntArray
+from kaccess.cluster.methods import Fit
+from kaccess.cluster.quality import Quality, assess, unreachable_share
+from kaccess.config import ClusterConfig
+
+__all__ = ["StoredClustering"]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredClustering:
+    """Clusters of a study's poses, with their quality, which is computed once.
+
+    Args:
+        access: (n, n) accessibility matrix of the study.
+        centroids: (k,) pose index of each centroid.
+        labels: (n,) cluster of each pose.
+        alpha: Penalty of the index for each cluster of one pose.
+        curve: Index, coverage and singletons over k, if the index chose k.
+        stored: Everything else in the file.
+    """
+
+    access: Array
+    centroids: IntArray
+    labels: IntArray
+    alpha: float
+    curve: Mapping[str, Sequence[float]] | None
+    stored: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, access: Array, config: ClusterConfig, fit: Fit) -> "StoredClustering":
+        """Return a clustering that was just fitted, to be stored."""
+        return cls(
+            access,
+            np.asarray(fit.model.centroid_indices_),
+            np.asarray(fit.model.labels_),
+            config.alpha,
+            None if fit.curve is None else vars(fit.curve),
+            {"settings": asdict(config), "stability": fit.stability},
+        )
+
+    @classmethod
+    def read(cls, access: Array, content: Mapping[str, Any]) -> "StoredClustering":
+        """Return the clustering that a file holds."""
+        return cls(
+            access,
+            np.array(content["centroids"]),
+            np.array(content["labels"]),
+            float(content["settings"].get("alpha", 1.0)),
+            content.get("curve"),
+            content,
+        )
+
+    def content(self) -> dict[str, Any]:
+        """Return what the file holds."""
+        quality = self.quality
+        return {
+            "settings": self.stored["settings"],
+            "k": len(self.centroids),
+            "index": quality.index,
+            "coverage": quality.coverage,
+            "centroids": self.centroids,
+            "labels": self.labels,
+            "uncovered": quality.uncovered,
+            "curve": self.curve,
+            "stability": self.stored["stability"],
+        }
+
+    @cached_property
+    def quality(self) -> Quality:
+        """Index, coverage and sizes."""
+        return assess(self.access, self.centroids, self.labels, alpha=self.alpha)
+
+    @cached_property
+    def unreachable(self) -> float:
+        """Share of ordered pairs within clusters that are not reached."""
+        return unreachable_share(self.access, self.labels)
+
+    @cached_property
+    def by_size(self) -> IntArray:
+        """(k,) the clusters, largest first."""
+        return np.argsort(-self.quality.sizes, kind="stable")

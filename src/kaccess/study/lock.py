@@ -1,0 +1,20 @@
+"""A lock on a study's folder, for files that are read, changed and written back."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+__all__ = ["lock_folder"]
+
+
+@contextmanager
+def lock_folder(path: Path) -> Iterator[None]:
+    """Keep other processes from changing shared files of a study meanwhile.
+
+    The operating system frees the lock when its process ends, however it ends. Hold it
+    for moments only: whoever else wants it waits.
+    """
+    with FileLock(path / ".lock"):
+        yield

@@ -1,0 +1,163 @@
+"""Names of learners, runs and tests. Only this module writes and parses them.
+
+    train/fall-recovery@torque=0.6/guided-rnd/seed-0      RunsName / LearnerName
+    evaluation/fall-recovery@torque=0.6_best_under_nominal.json        TestName
+
+Conditions are in the compact form of `Conditions.text`, such as `torque=0.6`; it has
+no underscore and no at sign.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kaccess.base.errors import InputError
+from kaccess.envs.conditions import NOMINAL
+
+__all__ = [
+    "ROUTES",
+    "LearnerName",
+    "RunsName",
+    "TestName",
+    "find_learners",
+    "name_population",
+]
+
+ROUTES = "routes"  # stands for a learner: the guide, which has learned nothing
+_SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
+
+
+@dataclass(frozen=True)
+class LearnerName:
+    """Name of one learner, which is also its folder: `ka/seed-0`.
+
+    Args:
+        starts: Kind of starts, as in folder names: `ka`, `guided-rnd`, `ka+rnd-0.2`.
+        seed: Seed of the learner; None for `routes`, which has none.
+    """
+
+    starts: str
+    seed: int | None
+
+    @classmethod
+    def of(cls, starts: str, seed: int) -> "LearnerName":
+        """Return the name for starts as a user writes them, such as `ka+rnd:0.2`."""
+        return cls(_as_folder(starts), seed)
+
+    @classmethod
+    def parse(cls, text: str) -> "LearnerName":
+        """Return the name that a text such as `ka/seed-0` or `routes` stands for."""
+        starts, slash, rest = text.partition("/")
+        number = rest.removeprefix(_SEED)
+        if slash and not (rest.startswith(_SEED) and number.isdecimal()):
+            raise InputError(
+                f"{text!r} is not the name of a learner. Write it like ka/{_SEED}0."
+            )
+        return cls(starts, int(number) if slash else None)
+
+    @property
+    def text(self) -> str:
+        """The name as it is written."""
+        if self.seed is None:
+            return self.starts
+        return f"{self.starts}/{_SEED}{self.seed}"
+
+
+@dataclass(frozen=True)
+class RunsName:
+    """Name of a folder of runs: a task, and the conditions it was learned under.
+
+    Args:
+        task: Name of the task.
+        conditions: Conditions of the training, in compact form; empty if nominal.
+    """
+
+    task: str
+    conditions: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "RunsName":
+        """Return the name that a text such as `backflip@slope=10` stands for."""
+        task, _, conditions = text.partition(_AT)
+        return cls(task, conditions)
+
+    @property
+    def text(self) -> str:
+        """The name as it is written."""
+        return f"{self.task}{_AT}{self.conditions}" if self.conditions else self.task
+
+    @property
+    def label(self) -> str:
+        """The name in words, such as `Backflip (slope=10)`."""
+        return _label(self.task, [self.conditions])
+
+
+@dataclass(frozen=True)
+class TestName:
+    """Name of a test of all policies in a folder of runs.
+
+    Args:
+        runs: The folder of runs.
+        best: Whether the best policies were tested, not the last ones.
+        under: Conditions of the test, in compact form; empty if nominal.
+    """
+
+    __test__ = False  # for pytest, which takes it for a test case
+
+    runs: RunsName
+    best: bool
+    under: str
+
+    @classmethod
+    def parse(cls, text: str) -> "TestName":
+        """Return the name that a text such as `backflip_best_under_slope=10` means."""
+        rest, other, under = text.partition(_UNDER)
+        runs = RunsName.parse(rest.removesuffix(_BEST))
+        if not other:
+            under = runs.conditions
+        return cls(runs, rest.endswith(_BEST), "" if under == NOMINAL else under)
+
+    @property
+    def text(self) -> str:
+        """The name as it is written."""
+        name = self.runs.text + (_BEST if self.best else "")
+        if self.under == self.runs.conditions:
+            return name
+        return f"{name}{_UNDER}{self.under or NOMINAL}"
+
+    @property
+    def label(self) -> str:
+        """The name in words, such as `Backflip (best, under slope=10)`."""
+        details = [self.runs.conditions, "best" if self.best else ""]
+        if self.under != self.runs.conditions:
+            details.append(f"under {self.under or NOMINAL}")
+        return _label(self.runs.task, details)
+
+
+def find_learners(folder: Path, file: str) -> dict[str, Path]:
+    """Return the folder of each learner that has a certain file, by the learner's name.
+
+    Args:
+        folder: Folder of runs, such as `train/fall-recovery` of a study.
+        file: Name of the file, such as `evaluation.csv`.
+    """
+    paths = sorted(folder.glob(f"*/{_SEED}*/{file}"))
+    return {str(path.parent.relative_to(folder)): path.parent for path in paths}
+
+
+def name_population(starts: Sequence[str], seeds: range) -> str:
+    """Return the name of the checkpoint of learners that are trained together."""
+    which = f"{seeds[0]}-{seeds[-1]}" if seeds[0] else f"{len(seeds)}"
+    return f"checkpoint_{_as_folder('_'.join(starts))}_{which}"
+
+
+def _as_folder(starts: str) -> str:
+    return starts.replace(":", "-")
+
+
+def _label(task: str, details: Sequence[str]) -> str:
+    words, known = (
+        task.replace("-", " ").capitalize(),
+        [each for each in details if each],
+    )
+    return f"{words} ({', '.join(known)})" if known else words

@@ -1,0 +1,93 @@
+"""The initial states of a study, `starts/<name>.npz`: written, found, mixed."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from kaccess.base.errors import InputError
+from kaccess.base.types import IntArray
+from kaccess.engines import make_engine
+from kaccess.envs.task import Task
+from kaccess.poses import Poses, settle_keyframes
+from kaccess.starts import (
+    KEYFRAME_STARTS,
+    InitialStates,
+    command_for,
+    known_starts,
+    parse_mixture,
+)
+from kaccess.study.study import Study
+
+__all__ = ["find_starts", "write_centroids", "write_plain_starts"]
+
+
+def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
+    """Write centroids as starts of equal weight, and return the file."""
+    path = _path(study, name)
+    _select_poses(study.poses, centroids).save(path)
+    return path
+
+
+def write_plain_starts(study: Study) -> None:
+    """Write the starts that need no clustering: `rnd`, `9-pose`, `1-pose`."""
+    poses, robot = study.poses, study.robot
+    _select_poses(poses, np.arange(len(poses))).save(_path(study, "rnd"))
+    engine = make_engine("mujoco", robot, study.still)
+    for name, keys in KEYFRAME_STARTS.items():
+        if set(keys) <= robot.keyframes.keys():
+            qpos = settle_keyframes(robot, keys, engine=engine)
+            starts = InitialStates.uniform(qpos, names=keys, model=robot.fingerprint)
+            starts.save(_path(study, name))
+
+
+def find_starts(study: Study, text: str, task: Task) -> InitialStates:
+    """Return the starts that a text such as `ka` or `ka+rnd:0.2` names.
+
+    States that the task does not start from are left out.
+    """
+    parts = {
+        _load(study, name, task): share for name, share in parse_mixture(text).items()
+    }
+    return InitialStates.mix(parts)
+
+
+def _path(study: Study, name: str) -> Path:
+    return study.path / "starts" / f"{name}.npz"
+
+
+def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:
+    """Return some poses as initial states of equal weight."""
+    rows = np.asarray(indices)
+    names = tuple(f"pose {row}" for row in rows)
+    model = poses.robot.fingerprint
+    return InitialStates.uniform(poses.qpos[rows], names=names, model=model)
+
+
+def _load(study: Study, name: str, task: Task) -> InitialStates:
+    path = _path(study, name)
+    if not path.exists():
+        raise InputError(_how_to_get(study, name, path))
+    starts = InitialStates.load(path)
+    if starts.model != study.settings["model"]:
+        raise InputError(
+            f"{path} belongs to another robot than the study, or to another version "
+            f"of it. Write it again with `kaccess cluster {study.path}`."
+        )
+    fits = task.qualifies(starts.qpos)
+    if not fits.any():
+        raise InputError(
+            f"{task.name!r} cannot start from any of the {len(starts)} states of "
+            f"{name!r}. Choose other starts."
+        )
+    return starts.select(fits)
+
+
+def _how_to_get(study: Study, name: str, path: Path) -> str:
+    command = command_for(name, study.path)
+    if command is None:
+        return (
+            f"Unknown starts {name!r}: none of {', '.join(known_starts())}, nor a file "
+            f"{path}."
+        )
+    return f"{study.path} has no starts {name!r} yet. Run `{command}` first."

@@ -1,0 +1,291 @@
+"""The folder of a study: what was computed, with which settings, and where it lies.
+
+`study.json` holds the settings, `study.zarr` the arrays. A file has its final name only
+when it is whole: JSON is written beside its place and renamed, Zarr does the same with
+each chunk, and a new study is renamed into place as one folder. So a process may be
+killed at any moment.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from kaccess.access.estimate import accessibility
+from kaccess.base.errors import InputError
+from kaccess.base.json_files import read_json, write_json
+from kaccess.base.settings import Settings, describe_changes
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.base.version import __version__
+from kaccess.config import AccessConfig, SampleConfig, StillConfig, read_config
+from kaccess.poses import Poses
+from kaccess.robots import Robot, load_robot
+from kaccess.study.arrays import Arrays, create_arrays
+from kaccess.study.clusterings import StoredClustering
+from kaccess.study.lock import lock_folder
+from kaccess.study.names import RunsName, TestName
+
+__all__ = ["SETTINGS_FILE", "Study", "StudyLike", "describe_origin"]
+
+SETTINGS_FILE, _ARRAYS_FOLDER = "study.json", "study.zarr"
+_FORMAT = 1
+_SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
+
+
+class Study:
+    """An existing study. Its robot and its poses are loaded once, when first needed.
+
+    Args:
+        path: Folder of the study.
+
+    Attributes:
+        path: Folder of the study.
+        settings: Content of `study.json`.
+        arrays: Content of `study.zarr`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.settings: dict[str, Any] = _read_settings(self.path)
+        self.arrays = Arrays(self.path / _ARRAYS_FOLDER)
+
+    @classmethod
+    def open(cls, study: "StudyLike") -> "Study":
+        """Return the study given, or open the one in that folder."""
+        return study if isinstance(study, Study) else cls(study)
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Return whether a study is there; raise `InputError` if something else is."""
+        if (path / SETTINGS_FILE).is_file():
+            return True
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise InputError(
+                f"{path} exists and is not a study (it has no {SETTINGS_FILE}). "
+                "Give a new folder."
+            )
+        above = next(parent for parent in path.resolve().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise InputError(f"{path} cannot be created: {above} cannot be written to.")
+        return False
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        settings: Settings,
+        *,
+        poses: Mapping[str, Array | BoolArray],
+        parts: tuple[str, ...],
+        tile_rows: int,
+    ) -> "Study":
+        """Write a new study, all at once.
+
+        Args:
+            path: Folder of the study; it must be empty or not exist yet.
+            settings: Content of `study.json`.
+            poses: Arrays of n poses by name.
+            parts: Names of the columns of `poses["contacts"]`.
+            tile_rows: Rows of the time matrix that are computed and stored together.
+        """
+        full = path.resolve()
+        full.parent.mkdir(parents=True, exist_ok=True)
+        draft = full.parent / f".{full.name}.{uuid.uuid4().hex[:8]}.part"
+        draft.mkdir()
+        try:
+            write_json(draft / SETTINGS_FILE, {"format": _FORMAT, **settings})
+            create_arrays(draft / _ARRAYS_FOLDER, poses, parts, tile_rows)
+            draft.replace(full)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        return cls(path)
+
+    # Settings
+
+    def record(self, section: str, settings: Settings) -> None:
+        """Add a section to `study.json`; refuse if it is there with other values.
+
+        Safe while other processes do the same.
+        """
+        with lock_folder(self.path):
+            self.settings = _read_settings(self.path)
+            if section not in self.settings:
+                self.settings[section] = dict(settings)
+                write_json(self.path / SETTINGS_FILE, self.settings)
+        self.require_same({section: settings})
+
+    def require_same(self, given: Settings) -> None:
+        """Raise `InputError` if the study was made with other values than `given`."""
+        if changes := describe_changes(self.settings, given):
+            raise InputError(
+                f"{self.path} was made differently: {changes}. "
+                "Use the same, or start a new study."
+            )
+
+    @property
+    def still(self) -> StillConfig:
+        """When a robot counts as static."""
+        return read_config(StillConfig, self.settings["still"])
+
+    @property
+    def sampling(self) -> SampleConfig:
+        """How the poses were drawn."""
+        return read_config(SampleConfig, self.settings["sample"])
+
+    @property
+    def access_config(self) -> AccessConfig:
+        """When a pose counts as reached; the defaults before any time is estimated."""
+        return read_config(AccessConfig, self.settings.get("access", {}))
+
+    # Robot, poses, transitions
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot; refused if its model, or a version, has changed since."""
+        robot = load_robot(self.settings["robot"])
+        self.require_same(describe_origin(robot))  # by its model: files may move
+        return robot
+
+    @cached_property
+    def poses(self) -> Poses:
+        """The poses."""
+        return Poses(
+            self.robot,
+            self.arrays.read("poses/qpos"),
+            self.contacts,
+            mirrored=self.settings["sample"]["mirror"],
+        )
+
+    def keep_poses(self, poses: Poses) -> None:
+        """Use poses that are in memory already, instead of reading them again."""
+        self.__dict__["robot"], self.__dict__["poses"] = poses.robot, poses
+
+    @property
+    def n_poses(self) -> int:
+        """Number of poses."""
+        return self.arrays.n_poses
+
+    @property
+    def contacts(self) -> BoolArray:
+        """(n, n_parts) which of `arrays.parts` touch the ground in each pose."""
+        return self.arrays.read("poses/contacts")
+
+    @property
+    def times(self) -> Array:
+        """(n, n) seconds from pose i to j; NaN: not estimated, inf: not reached."""
+        return self.arrays.read("times")
+
+    @property
+    def outcomes(self) -> IntArray:
+        """(n, n) how each transition ended, an `Outcome`; 0: not estimated."""
+        return self.arrays.read("outcomes")
+
+    @property
+    def to_standing(self) -> Array:
+        """(n,) seconds from each pose to standing; NaN: not estimated."""
+        return self.arrays.read("to_standing")
+
+    @to_standing.setter
+    def to_standing(self, times: Array | float) -> None:
+        self.arrays.array("to_standing")[:] = times
+
+    @property
+    def finished_times(self) -> Array:
+        """(n, n) transition times; refused while some are not estimated."""
+        times = self.times
+        missing = int(np.isnan(times).sum())
+        if missing:
+            raise InputError(
+                f"{missing:,} of {times.size:,} pairs of {self.path} are not estimated "
+                f"yet. Run `kaccess access {self.path}` first."
+            )
+        return times
+
+    @cached_property
+    def access(self) -> Array:
+        """(n, n) accessibilities; refused while some times are not estimated."""
+        return accessibility(self.finished_times)
+
+    # Results
+
+    @cached_property
+    def clusterings(self) -> dict[str, StoredClustering]:
+        """Clusterings by method; refused while some times are not estimated."""
+        return {
+            method: StoredClustering.read(self.access, content)
+            for method, content in self.read_jsons("clusters").items()
+        }
+
+    def write_clustering(self, method: str, clustering: StoredClustering) -> None:
+        """Store a clustering in place of the one before by the same method."""
+        known = self.clusterings
+        self.write_json(f"clusters/{method}.json", clustering.content())
+        known[method] = clustering
+        self.clusterings = dict(sorted(known.items()))
+
+    def runs_folder(self, runs: RunsName) -> Path:
+        """Return the folder of the runs of a task under some conditions."""
+        return self.path / "train" / runs.text
+
+    def runs(self) -> dict[RunsName, Path]:
+        """Return all folders of runs."""
+        folders = sorted((self.path / "train").glob("*/"))
+        return {RunsName.parse(folder.name): folder for folder in folders}
+
+    def write_test(self, test: TestName, content: Settings) -> None:
+        """Store the scores of all policies of some runs."""
+        self.write_json(f"evaluation/{test.text}.json", content)
+
+    def tests(self) -> dict[TestName, dict[str, Any]]:
+        """Return the stored scores of all tests."""
+        stored = self.read_jsons("evaluation")
+        return {TestName.parse(name): content for name, content in stored.items()}
+
+    def write_json(self, name: str, content: Settings) -> Path:
+        """Write a file of results, such as `clusters/kaccess.json`."""
+        path = self.path / name
+        write_json(path, content)
+        return path
+
+    def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
+        """Return the contents of the JSON files in a folder, by their stems."""
+        paths = sorted((self.path / folder).glob("*.json"))
+        return {path.stem: read_json(path) for path in paths}
+
+
+StudyLike = Study | str | Path
+"""A study, or its folder."""
+
+
+def describe_origin(robot: Robot) -> Settings:
+    """Return what results depend on beside the settings: the model and the versions."""
+    return {
+        "model": robot.fingerprint,
+        "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
+    }
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    file = path / SETTINGS_FILE
+    if not file.is_file():
+        raise InputError(
+            f"{path} is not a study (it has no {SETTINGS_FILE}). "
+            f"Make one with `kaccess sample ROBOT {path}`."
+        )
+    try:
+        settings = read_json(file)
+    except (ValueError, TypeError, OSError) as error:
+        raise InputError(f"{file} cannot be read: {error}.") from error
+    known = settings.get("format") == _FORMAT
+    if not known or not all(
+        isinstance(settings.get(section), kind) for section, kind in _SECTIONS.items()
+    ):
+        raise InputError(f"{file} is not a study that this version can read.")
+    return settings

@@ -1,0 +1,61 @@
+"""How long each stage of a study has taken, in its `timings.json`."""
+
+import inspect
+import time
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from kaccess.base.json_files import read_json, write_json
+from kaccess.study.lock import lock_folder
+from kaccess.study.study import SETTINGS_FILE, Study
+
+__all__ = ["add_time", "read_times", "timed"]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+_FILE = "timings.json"
+_SHORTEST = 0.1  # [s]: a stage that takes less had nothing left to do
+
+
+def read_times(path: Path) -> dict[str, float]:
+    """Return the seconds that each stage of a study has taken, by its name."""
+    return read_json(path / _FILE)
+
+
+def add_time(path: Path, stage: str, seconds: float) -> None:
+    """Add to the time that a stage of a study has taken.
+
+    Args:
+        path: Folder of the study; without a study, nothing is stored.
+        stage: Name of the stage.
+        seconds: Duration; stages that had nothing left to do are not counted.
+    """
+    if seconds < _SHORTEST or not (path / SETTINGS_FILE).is_file():
+        return
+    with lock_folder(path):
+        known = read_times(path)
+        total = round(known.get(stage, 0.0) + seconds, 1)
+        write_json(path / _FILE, known | {stage: total})
+
+
+def timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorate a stage so that its duration is stored in its study, finished or not.
+
+    The stage has a parameter `study`: a study or its folder.
+    """
+    signature = inspect.signature(stage)
+
+    @wraps(stage)
+    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        begun = time.monotonic()
+        try:
+            return stage(*args, **kwargs)
+        finally:
+            study = signature.bind(*args, **kwargs).arguments["study"]
+            path = study.path if isinstance(study, Study) else Path(study)
+            add_time(path, stage.__name__, time.monotonic() - begun)
+
+    return run

@@ -1,0 +1,174 @@
+"""Training on a study: a population of learners, tested on poses kept for it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kaccess.base.types import Array
+from kaccess.config import EngineConfig, SacConfig, TrainConfig
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.robot_env import RobotVectorEnv
+from kaccess.envs.task import Task
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.pose_test import PoseTest
+from kaccess.evaluation.test_poses import get_test_poses
+from kaccess.robots import ROBOTS, Robot
+from kaccess.study import RunsName, Study
+from kaccess.training.learners import (
+    Learner,
+    find_checkpoint,
+    make_learners,
+    make_warm_up,
+    require_new,
+)
+
+if TYPE_CHECKING:  # torch is loaded only to train
+    from kaccess.sac import Evaluate, Policies
+
+__all__ = ["TrainProgress", "describe_policy", "make_curve_test", "train_learners"]
+
+TrainProgress = Callable[[int, int, Mapping[str, float]], None]
+"""Called with (steps done, steps to do, numbers such as `return`) as work goes on."""
+
+
+def train_learners(
+    study: Study,
+    config: TrainConfig,
+    sac: SacConfig,
+    *,
+    device: str = "auto",
+    n_threads: int = 0,
+    progress: TrainProgress | None = None,
+) -> Path:
+    """Train a population of learners, or resume it.
+
+    Args:
+        study: Study that holds starts and guide.
+        config: Task, starts, seeds and episodes.
+        sac: Settings of the learners.
+        device: Device of the learners: `cpu`, `cuda` or `auto`.
+        n_threads: CPU threads of the physics; 0 takes all.
+        progress: Called as work goes on.
+
+    Returns:
+        The folder of the runs.
+    """
+    from kaccess.sac import train
+
+    task, conditions = make_task(config.task), Conditions.parse(config.conditions)
+    sac = sac.fill_in(return_steps=task.return_steps)
+    learners = make_learners(study, config, task)
+    names, checkpoint = [each.name for each in learners], find_checkpoint(config)
+    folder = study.runs_folder(RunsName(task.name, conditions.text))
+    require_new(folder, names, checkpoint=checkpoint)
+    test = make_curve_test(
+        study, config, task, conditions, n_learners=len(learners), n_threads=n_threads
+    )
+    envs_per_learner = sac.envs_per_learner
+    train(
+        _make_env(study, learners, task, conditions, envs_per_learner, n_threads),
+        sac,
+        names=names,
+        seeds=[each.seed for each in learners],
+        n_steps=config.episodes * task.episode_steps,
+        out=folder,
+        device=device,
+        meta=describe_policy(task, study.robot, conditions),
+        warm_up=make_warm_up(study, learners, task, envs_per_learner=envs_per_learner),
+        evaluate=test,
+        evaluate_every=config.test_every * task.episode_steps,
+        best_by=("success", "reward"),
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    return folder
+
+
+def _make_env(
+    study: Study,
+    learners: Sequence[Learner],
+    task: Task,
+    conditions: Conditions,
+    envs_per_learner: int,
+    n_threads: int,
+) -> RobotVectorEnv:
+    """Return the environments of all learners, those of one side by side."""
+    starts = [each.starts for each in learners for _ in range(envs_per_learner)]
+    return RobotVectorEnv(
+        len(starts),
+        task,
+        robot=study.robot,
+        starts=starts,
+        conditions=conditions,
+        engine=EngineConfig(threads=n_threads),
+    )
+
+
+def make_curve_test(
+    study: Study,
+    config: TrainConfig,
+    task: Task,
+    conditions: Conditions,
+    *,
+    n_learners: int,
+    n_threads: int = 0,
+) -> "Evaluate":
+    """Return the test of the learning curve: all learners from the same poses."""
+    poses = get_test_poses(study, task, "curve", config.test_poses, n_threads=n_threads)
+    tester = PoseTest(
+        task,
+        study.robot,
+        poses.qpos,
+        conditions=conditions,
+        n_policies=n_learners,
+        engine=EngineConfig(engine=config.test_engine, threads=n_threads),
+    )
+
+    def test(policies: "Policies", step: int) -> dict[str, Array]:
+        def act(obs: Array) -> Array:
+            actions = policies.act_all(obs.reshape(n_learners, len(poses), -1))
+            return actions.reshape(len(obs), -1)
+
+        scores = tester.score(act)
+        shares = {
+            "reward": scores.reward,
+            "success": scores.success.astype(np.float64),
+            "success_loose": scores.success_loose.astype(np.float64),
+        }
+        means = {
+            name: values.reshape(n_learners, -1).mean(axis=1)
+            for name, values in shares.items()
+        }
+        spread = scores.reward.reshape(n_learners, -1).std(axis=1)
+        return means | {"reward_sd": spread}
+
+    return test
+
+
+def describe_policy(
+    task: Task, robot: Robot, conditions: Conditions | None = None
+) -> dict[str, Any]:
+    """Return the metadata of a policy: all that is needed to run it on the robot.
+
+    Actions of -1 and 1 are the ends of a joint's range. Each target is mixed with the
+    last one by `low_pass`. Conditions are named only if the training had any.
+    """
+    text = conditions.text if conditions else ""
+    spec = ROBOTS.get(robot.name)
+    return {
+        "task": task.name,
+        "robot": robot.name,
+        "model": robot.fingerprint,
+        "control_rate_hz": task.control_rate,
+        "low_pass": task.low_pass,
+        "joints": list(robot.joint_names),
+        "joint_range_rad": robot.joint_range.tolist(),
+        "standing_rad": robot.joints(robot.standing[None])[0].tolist(),
+        "firmware_joints": {
+            str(index): name
+            for index, name in (spec.firmware_joints if spec else {}).items()
+        },
+        **({"conditions": text} if text else {}),
+    }

@@ -1,0 +1,45 @@
+"""The guided warm-up: what learners do before their first update."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.guide import Guide
+
+__all__ = ["GuidedWarmUp"]
+
+
+class GuidedWarmUp:
+    """Actions of the warm-up: some robots follow the guide, the others act at random.
+
+    Noise is added to the guide's actions, so that learners see more than one way.
+
+    Args:
+        guide: Guide for as many robots as there are `rows`.
+        rows: Indices of the robots that follow it.
+    """
+
+    def __init__(self, guide: Guide, rows: IntArray) -> None:
+        self._guide, self._rows = guide, rows
+
+    def act(self, obs: Array, random: Array, began: BoolArray) -> Array:
+        """Return the actions of all robots, (n, nu).
+
+        Args:
+            obs: (n, d) observations.
+            random: (n, nu) random actions in [-1, 1].
+            began: (n,) whether a new episode has just begun.
+        """
+        actions, rows = random.copy(), self._rows
+        guided = self._guide.act(obs[rows], began[rows])
+        actions[rows] = np.clip(guided + self._guide.noise * random[rows], -1.0, 1.0)
+        return actions
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Return the state that the next actions depend on."""
+        return self._guide.get_state()
+
+    def set_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Continue from what `get_state` returned."""
+        self._guide.set_state(state)

@@ -1,0 +1,46 @@
+"""Code that is compiled ahead must not outlive what it was made from."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import kaccess
+
+CALLEE = "from kaccess.base.compiled import compiled\n\n@compiled\ndef f(x):\n    return {}\n"
+CALLER = """
+from kaccess.base.compiled import compiled
+from callee import f
+
+@compiled
+def g(x):
+    return h(x)
+
+@compiled
+def h(x):
+    return f(x) + 1
+
+print(g(10), sum(g.stats.cache_hits.values()))
+"""
+
+
+def run(folder):
+    source = str(Path(kaccess.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "caller.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_code_is_kept_until_a_function_it_calls_is_changed(tmp_path):
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "callee.py").write_text(CALLEE.format("x"))
+    assert run(tmp_path) == ["11", "0"]
+    assert run(tmp_path) == ["11", "1"]
+    (tmp_path / "callee.py").write_text(CALLEE.format("x * 2"))
+    assert run(tmp_path) == ["21", "0"]

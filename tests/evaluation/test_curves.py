@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+
+from kaccess import InputError
+from kaccess.base.stats import ratio_of_means
+from kaccess.evaluation.curves import (
+    Curves,
+    compare,
+    format_comparison,
+    load_curves,
+    pool_curves,
+    save_curves,
+    side_by_side,
+)
+
+
+def curves(*success):
+    table = np.array(success, dtype=float)
+    episodes = 25.0 * np.arange(1, table.shape[1] + 1)
+    return Curves(np.arange(len(table)), episodes, {"success_loose": table})
+
+
+def write(folder, name, rows):
+    path = folder / name / "evaluation.csv"
+    path.parent.mkdir(parents=True)
+    lines = [f"{step},{success},1" for step, success in rows]
+    path.write_text("\n".join(["step,success_loose,reward", *lines]) + "\n")
+
+
+def test_a_level_is_reached_at_the_first_test_that_shows_it():
+    found = curves([0.1, 0.95, 0.5, 1.0], [0.0, 0.0, 0.9, 0.9], [0.0, 0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(found.episodes_to(0.9), [50, 75, np.inf])
+    np.testing.assert_array_equal(found.episodes_to(0.96), [100, np.inf, np.inf])
+    np.testing.assert_allclose(found.area(), [0.6375, 0.45, 0.15])
+
+
+def test_those_who_never_reach_it_count_as_the_end():
+    fast = curves([0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0])  # 50 and 25 episodes
+    slow = curves([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0])  # 100 and never
+    found = compare(fast, slow, 0.9)
+    assert (found.n_reached, found.n_seeds) == (2, 2)
+    assert found.episodes.value == 37.5
+    assert found.ratio.value == pytest.approx(0.375)
+    assert found.better.value == 1.0
+    assert compare(slow, fast, 0.9).n_reached == 1
+    assert compare(slow, fast, 0.9).better.value == 0.0
+    assert compare(slow, slow, 0.9).better.value == 0.5
+
+
+def test_runs_are_pooled_up_to_where_the_shortest_ends():
+    first = {"ka": curves([0.1, 0.2, 0.3]), "rnd": curves([0.0, 0.0, 1.0])}
+    second = {"rnd": curves([0.4, 0.5], [0.6, 0.7]), "km": curves([0.0, 0.0])}
+    pooled = pool_curves([first, second])
+    assert list(pooled) == ["rnd"]
+    np.testing.assert_array_equal(pooled["rnd"].episodes, [25, 50])
+    np.testing.assert_array_equal(pooled["rnd"].seeds, [0, 1, 2])
+    np.testing.assert_array_equal(
+        pooled["rnd"].figures["success_loose"], [[0.0, 0.0], [0.4, 0.5], [0.6, 0.7]]
+    )
+
+
+def test_runs_that_cannot_be_pooled_are_explained():
+    every_25 = {"rnd": curves([0.0, 0.0])}
+    every_50 = {"rnd": Curves(np.arange(1), 50.0 * np.arange(1, 3), {})}
+    with pytest.raises(InputError, match="after the same episodes"):
+        pool_curves([every_25, every_50])
+    with pytest.raises(InputError, match="in common"):
+        pool_curves([every_25, {"ka": curves([0.0, 0.0])}])
+
+
+def test_runs_with_other_settings_are_put_side_by_side():
+    """Up to where the shortest ends: 50 episodes, of which `slow` has tests at 50."""
+    slow = Curves(np.arange(1), np.array([50.0, 100.0]), {"success": np.eye(2)[:1]})
+    found = side_by_side({"": {"ka": curves([0.1, 0.2])}, "slow": {"ka": slow}})
+    assert list(found) == ["ka", "ka, slow"]
+    np.testing.assert_array_equal(found["ka"].figures["success_loose"], [[0.1, 0.2]])
+    np.testing.assert_array_equal(found["ka, slow"].episodes, [50])
+    np.testing.assert_array_equal(found["ka, slow"].figures["success"], [[1.0]])
+    with pytest.raises(InputError, match="slow was first tested after 50 episodes"):
+        side_by_side({"": {"ka": curves([0.1])}, "slow": {"ka": slow}})
+
+
+def test_ratio_of_means_and_its_interval():
+    rng = np.random.default_rng(0)
+    found = ratio_of_means([10.0, 20.0, 30.0], [40.0, 40.0], rng=rng)
+    assert found.value == 0.5
+    assert 0.25 <= found.low < 0.5 < found.high <= 0.75
+
+
+def test_curves_are_read_up_to_the_shortest(tmp_path):
+    write(tmp_path, "ka/seed-1", [(7504, 0.5), (15000, 1.0), (22504, 1.0)])
+    write(tmp_path, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
+    write(tmp_path, "rnd/seed-0", [(7504, 0.0), (15000, 0.0)])
+    found = load_curves(tmp_path)
+    assert list(found) == ["ka", "rnd"]
+    np.testing.assert_array_equal(found["ka"].seeds, [0, 1])
+    np.testing.assert_array_equal(found["ka"].episodes, [25, 50])
+    expected = [[0.25, 0.75], [0.5, 1.0]]
+    np.testing.assert_array_equal(found["ka"].figures["success_loose"], expected)
+
+
+def test_one_table_holds_what_the_folders_hold(tmp_path):
+    runs, table = tmp_path / "runs", tmp_path / "curves.csv"
+    write(runs, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
+    write(runs, "near+rnd-0.5/seed-3", [(7504, 0.5), (15000, 1.0)])
+    save_curves(runs, table)
+    assert table.read_text().startswith("starts,seed,step,success_loose,reward\nka,0,")
+    from_runs, from_table = load_curves(runs), load_curves(table)
+    assert list(from_runs) == list(from_table)
+    for kind, expected in from_runs.items():
+        np.testing.assert_array_equal(from_table[kind].seeds, expected.seeds)
+        np.testing.assert_array_equal(from_table[kind].episodes, expected.episodes)
+        for name, values in expected.figures.items():
+            np.testing.assert_array_equal(from_table[kind].figures[name], values)
+
+
+def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
+    found = {
+        "rnd": curves([0.0, 0.9], [0.0, 0.9]),
+        "ka": curves([1.0, 1.0], [0.0, 0.0]),
+    }
+    lines = format_comparison(found, levels=[0.9]).splitlines()
+    assert lines[1].startswith("ka      ")
+    assert "1 / 2" in lines[1]
+    assert "38 (25 to 50)" in lines[1]
+    assert lines[2].startswith("rnd")
+    assert "1.00 (1.00 to 1.00)" in lines[2]
+    assert lines[5].startswith("ka      0.500 (0.000 to 1.000)")  # areas 1 and 0
+    assert lines[6].startswith("rnd     0.450 (0.450 to 0.450)")
+
+
+def test_what_is_missing_is_told(tmp_path):
+    for path in (tmp_path, tmp_path / "none.csv"):
+        with pytest.raises(InputError, match="has no learning curves"):
+            load_curves(path)
+    with pytest.raises(InputError, match="has no learning curves"):
+        save_curves(tmp_path, tmp_path / "curves.csv")
+    write(tmp_path, "ka/seed-0", [])
+    with pytest.raises(InputError, match="has not been tested yet"):
+        load_curves(tmp_path)
+    with pytest.raises(InputError, match=r"no curves of 'rnd' .* only of ka"):
+        format_comparison({"ka": curves([1.0])})

@@ -1,0 +1,155 @@
+"""Guides: routes by hand, what is commanded and when, and robots that get up."""
+
+import numpy as np
+import pytest
+
+from kaccess import AccessConfig, InputError, estimate_times
+from kaccess.access.estimate import estimate_to_standing
+from kaccess.envs.task import make_task
+from kaccess.evaluation.pose_test import PoseTest
+from kaccess.guide.guide import Guide, GuidedWarmUp, following
+from kaccess.poses import Poses
+
+TASK = make_task("fall-recovery")
+RATE = 25  # steps per second of the task
+FAR = np.inf
+
+
+@pytest.fixture
+def four(poses):
+    """Pose 0 gets up by way of 1 and 2, pose 1 by 2, pose 2 at once, pose 3 not."""
+    times = np.full((4, 4), FAR)
+    np.fill_diagonal(times, 0.0)
+    times[0, 1], times[1, 2], times[0, 2] = 0.5, 1.0, 9.0
+    to_standing = np.array([FAR, FAR, 0.3, FAR])
+    chosen = Poses(poses.robot, poses.qpos[:4], poses.contacts[:4])
+    return chosen, times, to_standing
+
+
+def seen(poses, rows):
+    """What robots at rest in these poses see."""
+    return np.concatenate(
+        [poses.gravity[rows], np.zeros((len(rows), 3)), poses.joints[rows]], axis=1
+    )
+
+
+def action_to(robot, joints):
+    low, high = robot.joint_range.T
+    return np.clip((joints - (low + high) / 2) / ((high - low) / 2), -1, 1)
+
+
+def test_commands_the_next_pose_of_the_route_until_its_time_is_over(four):
+    poses, times, to_standing = four
+    guide = Guide(poses, times, to_standing, 1, task=TASK)
+    yes, no = np.array([True]), np.array([False])
+    n_steps = int(np.ceil((0.5 + 0.1) * RATE))  # the move to pose 1, and some patience
+    for step in range(n_steps):  # it does not look at the robot meanwhile
+        action = guide.act(seen(poses, [0]), yes if step == 0 else no)
+        np.testing.assert_allclose(action, action_to(poses.robot, poses.joints[[1]]))
+    action = guide.act(seen(poses, [1]), no)
+    np.testing.assert_allclose(action, action_to(poses.robot, poses.joints[[2]]))
+
+
+def test_a_new_episode_begins_a_new_route(four):
+    poses, times, to_standing = four
+    guide = Guide(poses, times, to_standing, 2, task=TASK)
+    guide.act(seen(poses, [0, 0]), np.array([True, True]))
+    actions = guide.act(seen(poses, [1, 1]), np.array([False, True]))
+    expected = action_to(poses.robot, poses.joints[[1, 2]])
+    np.testing.assert_allclose(actions, expected)
+
+
+def test_standing_is_commanded_at_the_end_and_where_there_is_no_route(four):
+    poses, times, to_standing = four
+    robot = poses.robot
+    stand = robot.joints(robot.standing[None])
+    guide = Guide(poses, times, to_standing, 3, task=TASK)
+    upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
+    obs = np.concatenate([seen(poses, [2, 3]), upright])
+    actions = guide.act(obs, np.ones(3, bool))
+    np.testing.assert_allclose(actions, np.repeat(action_to(robot, stand), 3, axis=0))
+
+
+def test_goes_on_from_its_state(four):
+    poses, times, to_standing = four
+    first = Guide(poses, times, to_standing, 2, task=TASK)
+    second = Guide(poses, times, to_standing, 2, task=TASK)
+    no = np.zeros(2, bool)
+    first.act(seen(poses, [0, 1]), ~no)
+    second.set_state(first.get_state())
+    for rows in ([0, 1], [1, 2], [3, 3]) * 10:
+        np.testing.assert_array_equal(
+            first.act(seen(poses, rows), no), second.act(seen(poses, rows), no)
+        )
+
+
+def test_does_not_go_on_with_a_skill_that_has_become_shorter(four):
+    poses, times, to_standing = four
+    task, nu = make_task("backflip"), poses.robot.model.nu
+    long, short = (
+        Guide(poses, times, to_standing, 1, task=task, skill=np.zeros((n, nu)))
+        for n in (9, 3)
+    )
+    stand = poses.robot.joints(poses.robot.standing[None])
+    upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
+    long.act(upright, np.array([True]))
+    with pytest.raises(InputError, match="has changed since it began"):
+        short.set_state(long.get_state())
+
+
+def test_only_guided_robots_are_guided_with_noise_within_bounds(four):
+    poses, times, to_standing = four
+    guide = Guide(poses, times, to_standing, 2, task=TASK)
+    plain = Guide(poses, times, to_standing, 2, task=TASK)
+    warm_up = GuidedWarmUp(guide, np.array([1, 3]))
+    random = np.random.default_rng(0).uniform(-1, 1, (4, poses.robot.model.nu))
+    obs, began = seen(poses, [0, 0, 1, 1]), np.ones(4, bool)
+    actions = warm_up.act(obs, random, began)
+    np.testing.assert_array_equal(actions[[0, 2]], random[[0, 2]])
+    expected = plain.act(obs[[1, 3]], began[:2]) + 0.35 * random[[1, 3]]
+    np.testing.assert_allclose(actions[[1, 3]], np.clip(expected, -1, 1))
+    assert np.abs(actions).max() <= 1
+
+
+def test_gets_up_whoever_has_a_route(poses, engine):
+    """The graph of ten poses is enough for those that it connects with standing."""
+    config = AccessConfig()
+    times = estimate_times(poses, config, engine=engine)
+    to_standing = estimate_to_standing(poses, config, engine=engine).times
+    guide = Guide(poses, times, to_standing, len(poses), task=TASK, config=config)
+    scores = PoseTest(TASK, poses.robot, poses.qpos).score(following(guide))
+    at_once = np.isfinite(to_standing)
+    assert at_once.any()
+    assert scores.success[at_once].all()
+
+
+def test_from_standing_it_does_the_skill_and_then_looks_again(four):
+    poses, times, to_standing = four
+    robot, task = poses.robot, make_task("backflip")
+    skill = np.random.default_rng(0).uniform(-1, 1, (3, robot.model.nu))
+    guide = Guide(poses, times, to_standing, 1, task=task, skill=skill)
+    stand = robot.joints(robot.standing[None])
+    upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
+    begins, goes_on = np.array([True]), np.array([False])
+    lying = seen(poses, [0])
+    done = [guide.act(upright, begins)]
+    done += [guide.act(lying, goes_on) for _ in range(2)]
+    np.testing.assert_array_equal(np.concatenate(done), skill)
+    action = guide.act(lying, goes_on)  # it has fallen: up again
+    np.testing.assert_allclose(action, action_to(robot, poses.joints[[1]]))
+    np.testing.assert_array_equal(guide.act(upright, begins), skill[:1])
+
+
+def test_a_skill_bears_less_noise_than_a_move(four):
+    poses, times, to_standing = four
+    skill = np.zeros((3, poses.robot.model.nu))
+    standing = Guide(poses, times, to_standing, 1, task=TASK)
+    task = make_task("backflip")
+    flipping = Guide(poses, times, to_standing, 1, task=task, skill=skill)
+    assert flipping.noise < standing.noise
+
+
+def test_more_than_to_stand_needs_a_skill(four):
+    poses, times, to_standing = four
+    with pytest.raises(InputError, match="Give the guide a `skill`"):
+        Guide(poses, times, to_standing, 1, task=make_task("backflip"))

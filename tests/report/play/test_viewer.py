@@ -1,0 +1,220 @@
+"""A motion in the browser: the clock, and the whole of it in Chromium."""
+
+import io
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kaccess.report.play.viewer import Playback
+from tests.report.browsers import chromium, needs_chromium
+
+COMMAND = [sys.executable, "-m", "kaccess", "play"]
+WIDTH, HEIGHT = 480, 400  # [pixels]
+BUTTON, BEGIN = (40, 34), (70, 34)  # [pixels], where the panel has them
+PANEL_BOTTOM = 130  # [pixels]
+
+
+def test_it_plays_to_the_end_and_from_the_beginning_again():
+    playback = Playback(2.0)
+    playback.advance(0.5)
+    assert (playback.time, playback.playing) == (0.5, True)
+    playback.advance(5.0)
+    assert (playback.time, playback.playing) == (2.0, False)
+    playback.press()
+    assert (playback.time, playback.playing) == (0.0, True)
+
+
+def test_it_pauses_and_goes_on():
+    playback = Playback(2.0, time=0.5)
+    playback.press()
+    playback.advance(1.0)
+    assert (playback.time, playback.playing) == (0.5, False)
+    playback.press()
+    playback.advance(1.0)
+    assert playback.time == 1.5
+
+
+def test_scrubbing_stops_it_there():
+    playback = Playback(2.0)
+    playback.scrub(1.25)
+    playback.advance(1.0)
+    assert (playback.time, playback.playing) == (1.25, False)
+    playback.scrub(3.0)
+    assert playback.time == 2.0
+
+
+def test_slow_motion():
+    playback = Playback(2.0, speed=0.25)
+    playback.advance(1.0)
+    assert playback.time == 0.25
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture
+def server():
+    """The command, where nothing could be rendered, and its port."""
+    port = free_port()
+    process = subprocess.Popen(
+        [
+            *COMMAND,
+            "bittle",
+            "--poses",
+            "10",
+            "--seconds",
+            "2",
+            "--viewer",
+            "--port",
+            str(port),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "MUJOCO_GL": "off", "PYTHONUNBUFFERED": "1"},
+        text=True,
+    )
+    said = wait_for_line(process, f"http://localhost:{port}/")
+    wait_for_answer(port)
+    yield process, port, said
+    process.kill()
+    process.communicate()
+
+
+def wait_for_answer(port, timeout=20):
+    until = time.monotonic() + timeout
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+
+
+def wait_for_line(process, text, timeout=60):
+    said, until = "", time.monotonic() + timeout
+    while text not in said:
+        assert select.select([process.stdout], [], [], until - time.monotonic())[0]
+        line = process.stdout.readline()
+        assert line, said
+        said += line
+    return said
+
+
+def look(tab):
+    """Return the picture below the panel."""
+    shot = Image.open(io.BytesIO(tab.screenshot())).convert("L")
+    return np.asarray(shot, float)[PANEL_BOTTOM : HEIGHT - 40]
+
+
+def look_until(tab, condition, timeout=60):
+    """Return the picture once it is as it should be, and no longer changes."""
+    until, before = time.monotonic() + timeout, look(tab)
+    while True:
+        time.sleep(0.7)
+        image = look(tab)
+        if condition(image) and alike(image, before):
+            return image
+        assert time.monotonic() < until
+        before = image
+
+
+def alike(one, other):
+    """Return whether two pictures show the same, but for the noise of rendering."""
+    return np.mean(np.abs(one - other) > 25) < 0.003
+
+
+def press(tab, place):
+    """Click slowly: where Chromium has no GPU it draws a few frames a second."""
+    tab.mouse.move(*place)
+    time.sleep(0.5)
+    tab.mouse.down()
+    time.sleep(0.5)
+    tab.mouse.up()
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_a_browser_plays_pauses_and_scrubs(server):
+    process, port, said = server
+    assert "It has succeeded in fall-recovery, after" in said
+    complaints, asked = [], []
+    with chromium("--use-angle=swiftshader", "--enable-unsafe-swiftshader") as browser:
+        tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text) if message.type == "error" else None
+            ),
+        )
+        tab.on("request", lambda request: asked.append(request.url))
+        with tab.expect_console_message(
+            lambda message: "First remote draw frame applied" in message.text
+        ):
+            tab.goto(f"http://localhost:{port}/")
+        end = look_until(tab, lambda image: image.std() > 5)
+        press(tab, BEGIN)
+        look_until(tab, lambda image: not alike(image, end))  # and stays there
+        press(tab, BUTTON)
+        look_until(tab, lambda image: alike(image, end))
+    assert complaints == []
+    assert {url.split("/")[2] for url in asked} == {f"localhost:{port}"}
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is Linux's")
+def test_it_listens_on_this_machine_only(server):
+    _, port, _ = server
+    with pytest.raises(ConnectionRefusedError):  # another address of this machine
+        socket.create_connection(("127.0.0.2", port), timeout=5)
+
+
+def test_a_port_in_use_is_told(clustered):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [
+                *COMMAND,
+                clustered,
+                "--transition",
+                "0",
+                "1",
+                "--viewer",
+                *("--port", str(port)),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert f"kaccess: Port {port} is already in use" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mujoco_without_web_viewer_is_told(clustered):
+    script = (
+        "import sys; sys.modules['mujoco.studio.web_viewer'] = None\n"
+        "from kaccess.cli import main\n"
+        f"main(['play', {str(clustered)!r}, '--transition', '0', '1', '--viewer'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("kaccess: MuJoCo comes without its web viewer here")
+    assert done.stderr.endswith("Write a video with --video.\n")

@@ -1,0 +1,160 @@
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from kaccess import InputError
+from kaccess.study.study import Study, add_time
+
+
+def make(path, n=5, tile_rows=2, **settings):
+    poses = {
+        "qpos": np.arange(n * 3.0).reshape(n, 3),
+        "contacts": np.ones((n, 2), bool),
+    }
+    return Study.create(
+        path,
+        {"robot": "x", "model": "y", "versions": {}, "sample": {}, **settings},
+        poses=poses,
+        parts=("head", "tail"),
+        tile_rows=tile_rows,
+    )
+
+
+def test_a_new_study_is_empty_and_reads_back(tmp_path):
+    make(tmp_path / "a")
+    study = Study(tmp_path / "a")
+    assert study.n_poses == 5
+    assert study.parts == ("head", "tail")
+    np.testing.assert_array_equal(study.pose_array("qpos")[1], [3, 4, 5])
+    assert np.isnan(study.times).all() and np.isnan(study.to_standing).all()
+    assert (study.outcomes == 0).all()
+    assert study.tiles() == [range(0, 2), range(2, 4), range(4, 5)]
+
+
+@pytest.mark.parametrize("read_size", [1, 10, 2**24])
+def test_tiles_are_stored_apart(tmp_path, monkeypatch, read_size):
+    monkeypatch.setattr("kaccess.study.study._READ_SIZE", read_size)
+    study = make(tmp_path / "a")
+    study.write_rows(range(2, 4), np.full((2, 5), np.inf), np.full((2, 5), 2))
+    again = Study(tmp_path / "a")
+    np.testing.assert_array_equal(again.done(), [0, 0, 1, 1, 0])
+    np.testing.assert_array_equal(np.isnan(again.times).any(axis=1), [1, 1, 0, 0, 1])
+
+
+def test_it_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    """A failure on the way leaves no folder behind, not even a draft."""
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kaccess.study.study._create_arrays", fail)
+    with pytest.raises(OSError, match="No space left"):
+        make(tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_may_become_a_study(tmp_path):
+    (tmp_path / "a").mkdir()
+    assert not Study.exists(tmp_path / "a")
+    make(tmp_path / "a")
+    assert Study.exists(tmp_path / "a")
+
+
+def test_another_folder_is_not_touched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(InputError, match="exists and is not a study"):
+        Study.exists(tmp_path)
+    with pytest.raises(InputError, match="exists and is not a study"):
+        Study.exists(tmp_path / "thesis.tex")
+    with pytest.raises(InputError, match=r"is not a study.*kaccess sample ROBOT"):
+        Study(tmp_path)
+    assert os.listdir(tmp_path) == ["thesis.tex"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b'{"format": 99}', b'{"format": 1}', b"\xff\xfe"]
+)
+def test_a_study_that_cannot_be_read_is_explained(tmp_path, content):
+    make(tmp_path / "a")
+    (tmp_path / "a" / "study.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"cannot be read|version can read"):
+        Study(tmp_path / "a")
+
+
+@pytest.mark.parametrize("array", ["times", "outcomes", "to_standing", "poses/qpos"])
+def test_a_missing_array_is_explained(tmp_path, array):
+    make(tmp_path / "a")
+    shutil.rmtree(tmp_path / "a" / "study.zarr" / array)
+    with pytest.raises(InputError, match=f"is damaged: it has no array '{array}'"):
+        Study(tmp_path / "a")
+
+
+def test_missing_arrays_are_explained(tmp_path):
+    make(tmp_path / "a")
+    shutil.rmtree(tmp_path / "a" / "study.zarr")
+    with pytest.raises(InputError, match=r"study.zarr cannot be read"):
+        Study(tmp_path / "a")
+
+
+def test_a_chunk_that_is_junk_is_explained(tmp_path):
+    study = make(tmp_path / "a")
+    study.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
+    (tmp_path / "a" / "study.zarr" / "times" / "c" / "0" / "0").write_bytes(b"junk")
+    with pytest.raises(InputError, match=r"study.zarr/times is damaged"):
+        _ = Study(tmp_path / "a").times
+
+
+def test_a_tile_is_done_once_its_times_are_in(tmp_path, monkeypatch):
+    """Outcomes go first, so that a kill between the two leaves the tile undone."""
+    study, order = make(tmp_path / "a"), []
+    array = study._array
+    monkeypatch.setattr(study, "_array", lambda name: order.append(name) or array(name))
+    study.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
+    assert order == ["outcomes", "times"]
+
+
+def test_two_processes_cannot_record_different_settings(tmp_path):
+    make(tmp_path / "a")
+    one, other = Study(tmp_path / "a"), Study(str(tmp_path / "a"))
+    one.record("access", {"joint_tol": 0.5})
+    with pytest.raises(InputError, match=r"joint_tol was 0.5 and is now 0.1"):
+        other.record("access", {"joint_tol": 0.1})
+
+
+def test_sections_are_written_once(tmp_path):
+    study = make(tmp_path / "a")
+    study.record("access", {"time_limit": 3.0})
+    study.record("access", {"time_limit": 3.0})
+    message = r"access.time_limit was 3.0 and is now 2.0"
+    with pytest.raises(InputError, match=message):
+        study.record("access", {"time_limit": 2.0})
+    content = json.loads((tmp_path / "a" / "study.json").read_text())
+    assert content["access"] == {"time_limit": 3.0}
+
+
+def test_what_differs_is_named(tmp_path):
+    study = make(tmp_path / "a", still={"window": 0.1, "joint_velocity": 0.1})
+    study.require_same({"robot": "x", "still": {"window": 0.1}})
+    with pytest.raises(
+        InputError, match=r"made differently: robot was 'x' and is"
+    ) as e:
+        study.require_same({"robot": "y", "still": {"window": 0.2}})
+    assert "still.window was 0.1 and is now 0.2" in str(e.value)
+    assert "joint_velocity" not in str(e.value)
+
+
+def test_times_of_a_stage_add_up(tmp_path):
+    make(tmp_path / "study")
+    for seconds in (2.0, 0.01, 3.5):  # the second found nothing to do
+        add_time(tmp_path / "study", "access", seconds)
+    add_time(tmp_path / "study", "train", 1.0)
+    stored = json.loads((tmp_path / "study" / "timings.json").read_text())
+    assert stored == {"access": 5.5, "train": 1.0}
+
+
+def test_what_is_no_study_has_no_times(tmp_path):
+    add_time(tmp_path, "access", 2.0)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,169 @@
+"""Training and testing under harder conditions: what is kept apart, and shown."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("torch")
+
+from kaccess import InputError, Study, learning, pipeline, views
+from kaccess.cli import main
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.tasks.fall_recovery import FallRecovery
+from kaccess.evaluation.pose_test import PoseTest
+from kaccess.sac import Policy
+from tests.training.runs import CONFIG, SAC, refusal, rows
+
+HARD = "torque=0.5,delay=0.04"
+
+
+@pytest.fixture(scope="module")
+def trained_hard(trained, tmp_path_factory):
+    """Trained without conditions, and under some."""
+    path = tmp_path_factory.mktemp("hard") / "study"
+    shutil.copytree(trained, path)
+    for conditions in ("delay=.04, torque=0.50", "torque=0.5"):
+        config = replace(CONFIG, starts=("ka",), conditions=conditions)
+        pipeline.train(path, config, SAC, device="cpu")
+    return path
+
+
+def test_training_under_conditions_is_kept_apart(trained, trained_hard):
+    assert {each.name for each in (trained_hard / "train").iterdir()} == {
+        "fall-recovery",
+        "fall-recovery@torque=0.5",
+        f"fall-recovery@{HARD}",
+    }
+    hard = trained_hard / "train" / f"fall-recovery@{HARD}"
+    plain = trained / "train" / "fall-recovery"
+    for name in ("ka/seed-0", "ka/seed-1"):
+        assert len(rows(hard / name / "evaluation.csv")) == 1
+        policy = Policy.load(hard / name / "policy.safetensors")
+        assert policy.metadata["conditions"] == HARD
+        same = Policy.load(plain / name / "policy.safetensors")
+        assert "conditions" not in same.metadata  # it goes on from older checkpoints
+        one, other = (each / name / "episodes.csv" for each in (hard, plain))
+        assert one.read_text() != other.read_text()
+        kept = trained_hard / "train" / "fall-recovery" / name / "policy.safetensors"
+        assert kept.read_bytes() == (plain / name / kept.name).read_bytes()
+
+
+def test_training_under_conditions_goes_on_where_it_stopped(trained_hard, study):
+    """With other words for the same conditions, commands on their way."""
+    config = replace(CONFIG, starts=("ka",), episodes=2, conditions=HARD)
+    pipeline.train(study, config, SAC, device="cpu")
+    other = shutil.copytree(trained_hard, study.parent / "other")
+    out = pipeline.train(other, config, SAC, device="cpu")
+    for file in ("episodes.csv", "evaluation.csv", "policy.safetensors"):
+        one = study / "train" / out.name / "ka" / "seed-0" / file
+        assert one.read_bytes() == (out / "ka" / "seed-0" / file).read_bytes()
+
+
+def test_curves_are_tested_under_the_conditions_of_the_training(trained_hard, tiny):
+    """Its last point is what testing the policies under them gives."""
+    study = Study(trained_hard)
+    poses = learning.test_poses(study, FallRecovery(), "curve", CONFIG.test_poses)
+    for text, same in ((HARD, True), ("torque=0.2,delay=0.04", False)):
+        tester = PoseTest(
+            FallRecovery(), tiny, poses.qpos, conditions=Conditions.parse(text)
+        )
+        out = trained_hard / "train" / f"fall-recovery@{HARD}" / "ka" / "seed-0"
+        scores = tester.score(Policy.load(out / "policy.safetensors").act)
+        stored = float(rows(out / "evaluation.csv")[-1]["reward"])
+        assert (abs(scores.reward.mean() - stored) < 1e-3) == same
+
+
+def evaluate(path, **kwargs):
+    found = pipeline.evaluate(path, n_poses=6, **kwargs)
+    return [each.summary.reward for each in found]
+
+
+def test_policies_are_tested_under_conditions(trained_hard):
+    """Those of no conditions by default; under those of their training, or others."""
+    kinds = {
+        "fall-recovery": {},
+        "fall-recovery_under_friction=0.3": {"conditions": "friction=0.30"},
+        f"fall-recovery@{HARD}": {"trained_under": HARD},
+        f"fall-recovery@{HARD}_under_delay=0.04": {
+            "trained_under": HARD,
+            "conditions": "delay=0.04",
+        },
+        "fall-recovery_under_mass=2,delay=0.04": {"conditions": "mass=2,delay=0.04"},
+        "fall-recovery@torque=0.5_under_nominal": {
+            "trained_under": "torque=0.5",
+            "conditions": "nominal",
+        },
+    }
+    rewards = {name: evaluate(trained_hard, **kind) for name, kind in kinds.items()}
+    assert {each.stem for each in (trained_hard / "evaluation").iterdir()} == set(kinds)
+    assert [len(each) for each in rewards.values()] == [5, 5, 3, 3, 5, 3]  # routes too
+    assert (
+        len({reward for each in rewards.values() for reward in each}) == 23
+    )  # routes twice
+    stored = Study(trained_hard).read_jsons("evaluation")
+    said = [(each["trained_under"], each["conditions"]) for each in stored.values()]
+    assert sorted(said) == sorted(
+        [
+            ("", ""),
+            ("", "friction=0.3"),
+            (HARD, HARD),
+            (HARD, "delay=0.04"),
+            ("", "mass=2,delay=0.04"),
+            ("torque=0.5", ""),
+        ]
+    )
+
+
+def test_a_policy_that_sees_commands_on_their_way_needs_them(trained_hard):
+    with pytest.raises(InputError, match="trained to see commands on their way"):
+        pipeline.evaluate(trained_hard, n_poses=2, trained_under=HARD, conditions="")
+
+
+def test_the_command_line_knows_conditions(trained_hard, study, capsys):
+    main(["evaluate", str(trained_hard), "--poses", "4", "--conditions", "slope=5"])
+    assert "3 s each, under slope=5." in capsys.readouterr().out
+    args = ["--poses", "4", "--trained-under", HARD]
+    main(["evaluate", str(trained_hard), *args])
+    assert f"3 s each, under {HARD}." in capsys.readouterr().out
+    err = refusal(capsys, "train", study, "--conditions", "torqe=0.5")
+    assert "Did you mean 'torque'?" in err
+    err = refusal(capsys, "evaluate", trained_hard, "--conditions", "delay=0.05")
+    assert "whole number of control periods" in err
+    err = refusal(capsys, "evaluate", trained_hard, "--trained-under", "mass=2")
+    assert f"kaccess train {trained_hard} --task fall-recovery --conditions mass=2" in (
+        err
+    )
+    assert not (study / "train").exists()
+
+
+def test_policies_of_conditions_are_shown_and_exported(trained_hard, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    path = views.export(
+        trained_hard, "ka/seed-0", tmp_path / "policy.onnx", trained_under=HARD
+    )
+    said = {item.key: item.value for item in onnx.load(path).metadata_props}
+    assert said["conditions"] == HARD
+
+
+def test_a_policy_in_the_folder_of_other_conditions_is_refused(trained_hard, tmp_path):
+    study = shutil.copytree(trained_hard, tmp_path / "study")
+    runs = study / "train"
+    shutil.copytree(runs / f"fall-recovery@{HARD}", runs / "fall-recovery@mass=2")
+    with pytest.raises(InputError, match="its `conditions` is not what"):
+        pipeline.evaluate(study, trained_under="mass=2")
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--trained-under", HARD, "--conditions", "delay=0.04"]]
+)
+def test_a_video_can_be_had(trained_hard, tmp_path, capsys, options):
+    pytest.importorskip("imageio_ffmpeg")
+    video = tmp_path / "play.mp4"
+    args = ["play", trained_hard, "--run", "ka/seed-0", "--seconds", "0.2", *options]
+    try:
+        main([*map(str, args), "--video", str(video)])
+    except SystemExit:
+        pytest.skip(f"nothing can be rendered: {capsys.readouterr().err}")
+    assert video.read_bytes()[4:8] == b"ftyp"  # an MP4 file
+    assert "succeeded in fall-recovery" in capsys.readouterr().out

@@ -1,0 +1,300 @@
+"""Training and testing on a study: files, resumption, refusals."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from kaccess.evaluation.learning import pose_groups
+from kaccess.stored import load_poses
+
+from kaccess import InitialStates, InputError, Study, learning, pipeline, views
+from kaccess.config import SampleConfig, TrainConfig
+from kaccess.envs.tasks.backflip import Backflip
+from kaccess.envs.tasks.fall_recovery import FallRecovery
+from kaccess.sac import Policy, load_checkpoint
+from kaccess.training.learners import find_starts
+from tests.conftest import TINY
+from tests.training.runs import CONFIG, NAMES, SAC, refusal, rows
+
+
+def test_guided_learners_differ_and_leave_others_alone(study, trained):
+    """In the warm-up, all there is here, a guided learner earns something else."""
+    config = replace(CONFIG, starts=("ka", "guided-ka"))
+    sac = replace(SAC, warmup_steps=300)
+    out = pipeline.train(study, config, sac, device="cpu")
+    returns = {
+        name: float(rows(out / name / "episodes.csv")[0]["return"])
+        for name in ("ka/seed-0", "ka/seed-1", "guided-ka/seed-0", "guided-ka/seed-1")
+    }
+    assert len(set(returns.values())) == 4
+    alone = shutil.copytree(study, study.parent / "alone")
+    shutil.rmtree(alone / "train")
+    plain = pipeline.train(alone, replace(config, starts=("ka",)), sac, device="cpu")
+    for seed in range(2):
+        name = f"ka/seed-{seed}"
+        mine = rows(plain / name / "episodes.csv")[0]["return"]
+        assert float(mine) == returns[name]
+
+
+def test_default_starts_are_those_that_learn_fastest():
+    assert TrainConfig().starts == ("guided-rnd",)
+    assert TrainConfig(task="backflip").starts == ("guided-rnd",)
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "expected"),
+    [("fall-recovery", None, 4), ("backflip", None, 8), ("backflip", 2, 2)],
+)
+def test_returns_suit_the_task_unless_said_otherwise(study, task, given, expected):
+    config = replace(CONFIG, starts=("rnd",), seeds=1, task=task)
+    out = pipeline.train(study, config, replace(SAC, return_steps=given), device="cpu")
+    (checkpoint,) = out.glob("*.safetensors")
+    settings = load_checkpoint(checkpoint).settings
+    assert settings["return_steps"] == expected
+
+
+def test_guided_backflips_need_a_skill_and_are_tested_beside_it(study, tiny):
+    config = replace(CONFIG, starts=("guided-rnd",), task="backflip")
+    with pytest.raises(InputError, match="Run `kaccess search"):
+        pipeline.train(study, config, SAC, device="cpu")
+    pipeline.train(study, replace(config, starts=("rnd",)), SAC, device="cpu")
+    found = pipeline.evaluate(study, task="backflip", n_poses=4)
+    assert "routes" not in [each.name for each in found]
+    skill = {"actions": np.zeros((3, tiny.model.nu)), "success": 0.5, "reward": 1.0}
+    Study(study).write_json("skills/backflip.json", skill)
+    pipeline.train(study, config, SAC, device="cpu")
+    found = pipeline.evaluate(study, task="backflip", n_poses=4)
+    names = ["guided-rnd/seed-0", "guided-rnd/seed-1", "rnd/seed-0", "rnd/seed-1"]
+    assert [each.name for each in found] == [*names, "routes"]
+
+
+def test_the_best_policies_can_be_tested_instead_of_the_last(trained, tmp_path):
+    path = shutil.copytree(trained, tmp_path / "study")
+    runs = path / "train" / "fall-recovery"
+    other, mine = runs / "ka" / "seed-1", runs / "ka" / "seed-0"
+    assert (mine / "best.safetensors").exists()
+    shutil.copy(other / "policy.safetensors", mine / "best.safetensors")
+    last = {each.name: each.summary for each in pipeline.evaluate(path, n_poses=4)}
+    best = pipeline.evaluate(path, n_poses=4, best=True)
+    found = {each.name: each.summary for each in best}
+    assert found["ka/seed-0"] == last["ka/seed-1"] != last["ka/seed-0"]
+    assert (path / "evaluation" / "fall-recovery_best.json").exists()
+    html = views.report(path).read_text(encoding="utf-8")
+    assert "Fall recovery (best) from 4 test poses" in html
+    (mine / "best.safetensors").unlink()
+    with pytest.raises(InputError, match="seed-0 has no best policy"):
+        pipeline.evaluate(path, n_poses=4, best=True)
+
+
+def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
+    task, path = Backflip(), Study(study)
+    every = learning.test_poses(path, FallRecovery(), "final", 40).qpos
+    some = every[task.qualifies(every)]
+    assert 0 < len(some) < len(every)
+    fit = learning.test_poses(path, task, "final", len(some) + 1).qpos  # draws more
+    assert task.qualifies(fit).all() and len(fit) == len(some) + 1
+    np.testing.assert_array_equal(fit[:-1], some)
+
+
+def test_refuses_to_look_for_test_poses_forever(study, monkeypatch):
+    monkeypatch.setattr(Backflip, "qualifies", lambda self, qpos: qpos[:, 0] > 1e9)
+    with pytest.raises(
+        InputError, match=r"fewer than one in 16 poses \(0 are at hand, 2 are needed"
+    ):
+        learning.test_poses(Study(study), Backflip(), "final", 2)
+
+
+def test_routes_can_be_watched(study, tmp_path):
+    """Without any training: what the graph does from a test pose."""
+    from kaccess.report.play.play import policy_at_work
+
+    clip = policy_at_work(study, "routes", seconds=0.4)
+    assert len(clip.qpos) > 1
+    assert not np.array_equal(clip.qpos[0], clip.qpos[-1])
+
+
+def test_every_learner_leaves_curves_and_a_policy(trained):
+    out = trained / "train" / "fall-recovery"
+    for name in NAMES:
+        episodes = rows(out / name / "episodes.csv")
+        assert [row["length"] for row in episodes] == ["300"]
+        tests = rows(out / name / "evaluation.csv")
+        assert [row["step"] for row in tests] == ["300"]
+        assert 0 <= float(tests[0]["success"]) <= float(tests[0]["success_loose"]) <= 1
+        policy = Policy.load(out / name / "policy.safetensors")
+        assert policy.metadata["task"] == "fall-recovery"
+        assert policy.metadata["joints"] == ["left", "right"]
+        assert policy.metadata["control_rate_hz"] == 25.0
+        assert policy.metadata["learner"] == name
+
+
+def test_training_goes_on_where_it_stopped(study):
+    config = replace(CONFIG, starts=("ka", "rnd"), seeds=1, episodes=2)
+    other = shutil.copytree(study, study.parent / "other")
+    for path in (study, other):
+        if path == other:
+            pipeline.train(path, replace(config, episodes=1), SAC, device="cpu")
+        pipeline.train(path, config, SAC, device="cpu")
+    for name in ("ka/seed-0", "rnd/seed-0"):
+        for file in ("episodes.csv", "evaluation.csv", "policy.safetensors"):
+            one, two = (
+                path / "train" / "fall-recovery" / name / file
+                for path in (study, other)
+            )
+            assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_learner_does_not_depend_on_its_company(trained, study):
+    config = replace(CONFIG, starts=("ka", "1-pose"))
+    rnd = InitialStates.load(study / "starts" / "rnd.npz")
+    rnd.save(study / "starts" / "1-pose.npz")
+    pipeline.train(study, config, SAC, device="cpu")
+    for path in ("ka/seed-0/episodes.csv", "ka/seed-1/episodes.csv"):
+        here, there = (
+            each / "train" / "fall-recovery" / path for each in (study, trained)
+        )
+        assert here.read_text() == there.read_text()
+
+
+def test_seeds_can_be_trained_apart(trained, study):
+    """As jobs on several machines would, or to add seeds later."""
+    for seed in range(2):
+        config = replace(CONFIG, seeds=1, first_seed=seed)
+        pipeline.train(study, config, SAC, device="cpu")
+    for name in NAMES:
+        here, there = (
+            each / "train" / "fall-recovery" / name / "episodes.csv"
+            for each in (study, trained)
+        )
+        assert here.read_text() == there.read_text()
+    config = replace(CONFIG, seeds=1, first_seed=1, episodes=2)
+    out = pipeline.train(study, config, SAC, device="cpu")  # goes on with its own
+    assert [len(rows(out / name / "episodes.csv")) for name in NAMES] == [1, 2, 1, 2]
+
+
+def test_policies_are_tested_from_poses_never_learned_from(trained):
+    found = pipeline.evaluate(trained, n_poses=10)
+    assert [each.name for each in found] == [*NAMES, "routes"]
+    for each in found:
+        assert each.summary.n == 10
+        assert sum(group.n for group in each.groups["cluster"]) == 10
+        assert sum(group.n for group in each.groups["contact"]) == 10
+    stored = json.loads((trained / "evaluation" / "fall-recovery.json").read_text())
+    assert stored["n_poses"] == 10
+    assert stored["policies"][0]["name"] == NAMES[0]
+
+
+def test_poses_to_test_on_are_apart_and_stay_the_same(study):
+    known = Study(study).pose_array("qpos")
+    final = learning.test_poses(Study(study), FallRecovery(), "final", 8).qpos
+    curve = learning.test_poses(Study(study), FallRecovery(), "curve", 8).qpos
+    for one, other in ((known, final), (known, curve), (final, curve)):
+        assert np.abs(one[:, None] - other[None]).max(axis=2).min() > 1e-6
+    shutil.rmtree(study / "tests")
+    first = learning.test_poses(Study(study), FallRecovery(), "final", 1).qpos
+    np.testing.assert_array_equal(first, final[:1])
+    more = learning.test_poses(Study(study), FallRecovery(), "final", 12).qpos
+    np.testing.assert_array_equal(more[:8], final)
+    np.testing.assert_array_equal(
+        learning.test_poses(Study(study), FallRecovery(), "final", 8).qpos, final
+    )
+
+
+def test_a_centroid_belongs_to_its_own_cluster(clustered):
+    study = Study(clustered)
+    poses = load_poses(study)
+    centroids = study.read_jsons("clusters")["kaccess"]["centroids"]
+    some = replace(
+        poses, qpos=poses.qpos[centroids], contacts=poses.contacts[centroids]
+    )
+    homes = pose_groups(study, some, n_threads=1)["cluster"]
+    assert homes.tolist() == ["0", "1", "2", "3"]
+
+
+def test_starts_that_a_task_does_not_start_from_are_left_out(clustered):
+    study = Study(clustered)
+    all_of_them = find_starts(study, "rnd", FallRecovery())
+    some = find_starts(study, "rnd", Backflip())
+    assert len(all_of_them) == 12 and 0 < len(some) < 12
+    assert some.weights.sum() == pytest.approx(1.0)
+    assert Backflip().qualifies(some.qpos).all()
+
+
+def test_missing_starts_name_the_command_that_makes_them(study, tmp_path, capsys):
+    err = refusal(capsys, "train", study, "--starts", "ka", "km")
+    assert f"Run `kaccess cluster {study} --method kmeans` first" in err
+    pipeline.sample(str(TINY), tmp_path / "bare", SampleConfig(n=4))
+    err = refusal(capsys, "train", tmp_path / "bare")
+    assert f"Run `kaccess cluster {tmp_path / 'bare'}` first" in err
+    err = refusal(capsys, "train", study, "--starts", "kb")
+    assert "Unknown starts 'kb': none of ka, km" in err
+    assert not (study / "train").exists()
+
+
+def test_starts_of_another_model_are_refused(study, capsys):
+    starts = InitialStates.load(study / "starts" / "ka.npz")
+    replace(starts, model="0" * 64).save(study / "starts" / "ka.npz")
+    err = refusal(capsys, "train", study, "--starts", "guided-ka")
+    assert "belongs to another robot" in err
+
+
+def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
+    err = refusal(capsys, "train", trained, "--starts", "ka", "--device", "cpu")
+    assert "was trained before, with other learners" in err
+    overlap = ("--seeds", 2, "--first-seed", 1, "--starts", "ka", "--device", "cpu")
+    assert "(further seeds with `--first-seed`)" in refusal(
+        capsys, "train", trained, *overlap
+    )
+    err = refusal(capsys, "train", trained, "--first-seed", -1)
+    assert "`first_seed` must not be negative, got -1" in err
+
+
+@pytest.mark.parametrize("other", [(), ("--run", "routes")])
+def test_only_learners_have_a_best_policy(study, capsys, other):
+    assert "`best` is of a learner" in refusal(capsys, "play", study, "--best", *other)
+
+
+def test_a_gpu_that_is_not_there_is_refused(study, capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    err = refusal(capsys, "train", study, "--starts", "rnd", "--device", "cuda")
+    assert "torch finds no NVIDIA GPU" in err
+
+
+def test_nothing_to_test_names_the_command_that_is_missing(study, capsys):
+    err = refusal(capsys, "evaluate", study)
+    assert f"Run `kaccess train {study} --task fall-recovery` first" in err
+
+
+def test_a_policy_of_another_task_is_refused(trained, tmp_path, capsys):
+    study = shutil.copytree(trained, tmp_path / "study")
+    shutil.copytree(study / "train" / "fall-recovery", study / "train" / "stand")
+    err = refusal(capsys, "evaluate", study, "--task", "stand")
+    assert "was trained differently: its `task` is not what" in err
+
+
+def test_an_unknown_run_lists_those_there_are(trained, capsys):
+    err = refusal(capsys, "export", trained, "--run", "kb/seed-0", "--onnx", "a.onnx")
+    assert "no policy 'kb/seed-0'" in err and "ka/seed-1" in err
+
+
+def test_an_exported_policy_says_how_to_use_it(trained, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    path = views.export(trained, "ka/seed-0", tmp_path / "policy.onnx")
+    said = {item.key: item.value for item in onnx.load(path).metadata_props}
+    assert json.loads(said["joints"]) == ["left", "right"]
+    assert float(said["control_rate_hz"]) == 25.0
+    assert np.shape(json.loads(said["joint_range_rad"])) == (2, 2)
+
+
+def test_bittles_policies_know_its_firmware(bittle):
+    from kaccess.evaluation.learning import policy_metadata
+
+    known = policy_metadata(FallRecovery(), bittle)["firmware_joints"]
+    assert list(known) == [str(index) for index in range(8, 16)]
+    assert known["8"] == "lf_shoulder" and known["14"] == "rr_knee"
+    assert set(known.values()) == set(bittle.joint_names)
