@@ -88,7 +88,7 @@ def test_bittle_gets_the_nine_poses_and_the_lying_one(tmp_path, bittle):
     assert len(nine) == 9 and nine.names[0] == "back"
     one = InitialStates.load(path / "starts" / "1-pose.npz")
     np.testing.assert_array_equal(one.qpos[0], nine.qpos[0])
-    assert bittle.contacts(nine.qpos)[0].any(axis=1).all()
+    assert bittle.find_contacts(nine.qpos)[0].any(axis=1).all()
 
 
 def test_the_command_prints_a_table(finished, capsys):

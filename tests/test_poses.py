@@ -100,9 +100,9 @@ def test_a_move_starts_standing_and_rests_on_the_joints_it_reached(tiny):
     poses, _ = draw_poses(tiny, config, engine=engine)
     (start, commanded), (lying, held) = engine.calls
     np.testing.assert_array_equal(start[:, 2], 0.7)
-    np.testing.assert_array_equal(tiny.joints(start), 0.0)  # its standing joints
-    np.testing.assert_allclose(tiny.joints(lying), commanded / 2)
-    np.testing.assert_array_equal(held, tiny.joints(lying))
+    np.testing.assert_array_equal(tiny.get_joints(start), 0.0)  # its standing joints
+    np.testing.assert_allclose(tiny.get_joints(lying), commanded / 2)
+    np.testing.assert_array_equal(held, tiny.get_joints(lying))
     np.testing.assert_allclose(poses.joints, held[:10])
 
 
@@ -119,8 +119,8 @@ def test_teleporting_never_starts_in_self_collision(bittle):
     _, draws = draw_poses(bittle, SampleConfig(n=8, draw="teleport"), engine=engine)
     assert draws.colliding > 0
     for start, targets in engine.calls:
-        assert not bittle.contacts(start)[1].any()
-        np.testing.assert_array_equal(bittle.joints(start), targets)
+        assert not bittle.find_contacts(start)[1].any()
+        np.testing.assert_array_equal(bittle.get_joints(start), targets)
 
 
 def test_attitudes_are_drawn_as_in_the_paper(tiny):
@@ -140,7 +140,7 @@ def test_mirrored_poses_come_in_pairs(bittle, engine):
     single = sample_poses(bittle, 4, engine=engine)
     np.testing.assert_array_equal(poses.qpos[::2], single.qpos)
     mirror = find_mirror(bittle)
-    np.testing.assert_array_equal(poses.qpos[1::2], mirror.qpos(single.qpos))
+    np.testing.assert_array_equal(poses.qpos[1::2], mirror.reflect_qpos(single.qpos))
     np.testing.assert_allclose(poses.roll[1::2], -poses.roll[::2])
     other = {"lf": "rf", "rf": "lf", "lr": "rr", "rr": "lr"}
     partner = [

@@ -47,7 +47,7 @@ class Poses:
     @property
     def joints(self) -> Array:
         """(n, nu) positions of the actuated joints [rad]."""
-        return self.robot.joints(self.qpos)
+        return self.robot.get_joints(self.qpos)
 
     @property
     def gravity(self) -> Array:
@@ -162,8 +162,8 @@ def draw_poses(
     draws = _count(fates[: last + 1])
     qpos = qpos[:n]
     if mirror:
-        qpos = np.stack([qpos, mirror.qpos(qpos)], axis=1).reshape(config.n, -1)
-    return Poses(robot, qpos, robot.contacts(qpos)[0], config.mirror), draws
+        qpos = np.stack([qpos, mirror.reflect_qpos(qpos)], axis=1).reshape(config.n, -1)
+    return Poses(robot, qpos, robot.find_contacts(qpos)[0], config.mirror), draws
 
 
 def settle_keyframes(
@@ -218,7 +218,7 @@ def _move(
     """Drop with the standing joints, command others, then rest on those reached."""
     fallen = engine.settle(start, joints, time_limit=time_limit)
     lying = level(fallen.qpos)
-    rested = engine.settle(lying, robot.joints(lying), time_limit=time_limit)
+    rested = engine.settle(lying, robot.get_joints(lying), time_limit=time_limit)
     fates = np.maximum(_fates(robot, fallen), _fates(robot, rested))
     return level(rested.qpos), fates
 
@@ -228,7 +228,7 @@ def _teleport(
 ) -> tuple[Array, IntArray]:
     """Drop with the drawn joints, unless the robot touches itself."""
     start[:, robot.joint_adr] = joints
-    colliding = robot.contacts(start)[1]
+    colliding = robot.find_contacts(start)[1]
     fates = np.full(len(start), int(_Fate.COLLIDING))
     settled = engine.settle(
         start[~colliding], joints[~colliding], time_limit=time_limit
@@ -239,7 +239,7 @@ def _teleport(
 
 
 def _fates(robot: Robot, settled: Settled) -> IntArray:
-    on_ground = robot.contacts(settled.qpos)[0].any(axis=1)
+    on_ground = robot.find_contacts(settled.qpos)[0].any(axis=1)
     return np.select(
         [settled.diverged, ~np.isfinite(settled.time), ~on_ground],
         [int(_Fate.DIVERGED), int(_Fate.RESTLESS), int(_Fate.AIRBORNE)],

@@ -107,7 +107,8 @@ def test_matches_one_pair_at_a_time(poses, engine, access_config):
             gravity = gravity_in_body(end.qpos[:, 3:7]) - poses.gravity[j]
             reached = (
                 np.isfinite(end.time[0])
-                and np.linalg.norm(robot.joints(end.qpos)[0] - poses.joints[j]) < 0.5
+                and np.linalg.norm(robot.get_joints(end.qpos)[0] - poses.joints[j])
+                < 0.5
                 and abs(end.qpos[0, 2] - poses.height[j]) < 0.01
                 and np.linalg.norm(gravity) < 0.1
             )
@@ -148,7 +149,7 @@ def test_progress_counts_pairs(tiny):
 
 def test_standing_is_reached_from_standing(bittle, engine):
     qpos = np.stack([bittle.standing, np.array(bittle.model.key("back").qpos)])
-    poses = Poses(bittle, qpos, bittle.contacts(qpos)[0])
+    poses = Poses(bittle, qpos, bittle.find_contacts(qpos)[0])
     got = estimate_to_standing(poses, AccessConfig(), engine=engine)
     assert got.times[0] < 0.5
     assert np.isinf(got.times[1])  # from the back, one move is not enough

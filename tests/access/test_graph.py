@@ -1,6 +1,6 @@
 import numpy as np
 
-from kaccess.access import connectivity, find_routes
+from kaccess.access import find_routes, measure_connectivity
 from kaccess.access.graph import NOWHERE, STANDING
 
 X = np.inf
@@ -17,7 +17,7 @@ TIMES = np.array(
 
 
 def test_hand_solved_graph():
-    graph = connectivity(TIMES, np.array([X, X, 0.5, X, X]))
+    graph = measure_connectivity(TIMES, np.array([X, X, 0.5, X, X]))
     assert (graph.n_weak, graph.n_strong, graph.largest_strong) == (2, 4, 2)
     assert graph.unreached.tolist() == [3, 4]
     assert graph.dead_ends.tolist() == [2, 4]
@@ -25,16 +25,16 @@ def test_hand_solved_graph():
 
 
 def test_direction_matters():
-    graph = connectivity(TIMES, np.array([0.5, X, X, X, X]))
+    graph = measure_connectivity(TIMES, np.array([0.5, X, X, X, X]))
     assert graph.stuck.tolist() == [2, 3, 4]
 
 
 def test_nobody_stands():
-    assert connectivity(TIMES, np.full(5, X)).stuck.tolist() == [0, 1, 2, 3, 4]
+    assert measure_connectivity(TIMES, np.full(5, X)).stuck.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_staying_is_no_move():
-    graph = connectivity(np.where(np.eye(3), 0.0, X), np.zeros(3))
+    graph = measure_connectivity(np.where(np.eye(3), 0.0, X), np.zeros(3))
     assert graph.n_strong == graph.n_weak == 3
     assert graph.dead_ends.tolist() == [0, 1, 2]
     assert graph.stuck.tolist() == []
@@ -42,24 +42,24 @@ def test_staying_is_no_move():
 
 def test_input_is_left_alone():
     before = TIMES.copy()
-    connectivity(TIMES, np.zeros(5))
+    measure_connectivity(TIMES, np.zeros(5))
     np.testing.assert_array_equal(TIMES, before)
 
 
 def test_hand_solved_routes():
     routes = find_routes(TIMES, np.array([X, X, 0.5, 2.0, X]))
-    assert routes.following.tolist() == [1, 2, STANDING, 2, NOWHERE]
+    assert routes.next_pose.tolist() == [1, 2, STANDING, 2, NOWHERE]
     np.testing.assert_allclose(routes.seconds, [2.5, 1.5, 0.5, 1.5, X])
 
 
 def test_a_slow_chain_loses_to_a_fast_move():
     routes = find_routes(TIMES, np.array([X, 1.4, 0.5, X, X]))
-    assert routes.following.tolist() == [1, STANDING, STANDING, 2, NOWHERE]
+    assert routes.next_pose.tolist() == [1, STANDING, STANDING, 2, NOWHERE]
 
 
 def test_a_move_of_no_time_is_a_move():
     routes = find_routes(np.array([[0, 0.0], [X, 0]]), np.array([X, 0.0]))
-    assert routes.following.tolist() == [1, STANDING]
+    assert routes.next_pose.tolist() == [1, STANDING]
 
 
 def test_routes_and_stuck_poses_agree():
@@ -67,6 +67,6 @@ def test_routes_and_stuck_poses_agree():
     times = np.where(rng.random((40, 40)) < 0.05, rng.random((40, 40)), X)
     standing = np.where(rng.random(40) < 0.1, 1.0, X)
     found = find_routes(times, standing)
-    stuck = connectivity(times, standing).stuck
-    np.testing.assert_array_equal(np.flatnonzero(found.following == NOWHERE), stuck)
+    stuck = measure_connectivity(times, standing).stuck
+    np.testing.assert_array_equal(np.flatnonzero(found.next_pose == NOWHERE), stuck)
     np.testing.assert_array_equal(np.flatnonzero(np.isinf(found.seconds)), stuck)

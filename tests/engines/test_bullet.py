@@ -120,7 +120,7 @@ def test_motion_in_the_air_is_that_of_mujoco(robot):
     world, rng = world_of(robot), np.random.default_rng(1)
     starts = random_states(robot, 5, height=5.0, spread=0.03)
     for qpos in starts:
-        targets = robot.joints(qpos[None])[0] + rng.uniform(-0.3, 0.3, model.nu)
+        targets = robot.get_joints(qpos[None])[0] + rng.uniform(-0.3, 0.3, model.nu)
         targets = np.clip(targets, *0.5 * robot.joint_range.T)  # clear of the limits
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.ctrl[:] = qpos, targets

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kaccess import StillConfig, make_engine
-from kaccess.engines.mujoco import MujocoEngine, lean_model
+from kaccess.engines.mujoco import MujocoEngine, make_lean_model
 from kaccess.engines.still import is_quiet, quiet_runs
 from tests.engines.drops import assert_same, random_drops
 
@@ -14,7 +14,7 @@ STILL = StillConfig()
 
 def plain_settle(robot, qpos, targets, *, time_limit):
     """Settle one robot with `mj_step`, one state at a time."""
-    model = lean_model(robot)
+    model = make_lean_model(robot)
     data = mujoco.MjData(model)
     data.qpos[:], data.ctrl[:] = qpos, targets
     window, quiet = round(STILL.window / robot.timestep), 1

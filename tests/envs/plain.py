@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from kaccess.engines.mujoco import lean_model
+from kaccess.engines.mujoco import make_lean_model
 
 LEGS = ("lf", "rf", "rr", "lr")
 BODIES = ("torso", *(f"{leg}_{part}" for leg in LEGS for part in ("thigh", "shank")))
@@ -12,7 +12,7 @@ BODIES = ("torso", *(f"{leg}_{part}" for leg in LEGS for part in ("thigh", "shan
 class PlainRobot:
     def __init__(self, robot, *, n_substeps=12, low_pass=0.4):
         self.robot, self.n_substeps, self.low_pass = robot, n_substeps, low_pass
-        self.model = lean_model(robot)
+        self.model = make_lean_model(robot)
         self.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
         self.data = mujoco.MjData(self.model)
 

@@ -25,7 +25,7 @@ def keyframes(robot, names=("back", "stand", "left", "kneel")):
 def hold(env):
     """Return the action that holds the standing joints."""
     low, high = env.robot.joint_range.T
-    joints = env.robot.joints(env.robot.standing[None])[0]
+    joints = env.robot.get_joints(env.robot.standing[None])[0]
     return (joints - (low + high) / 2) / ((high - low) / 2)
 
 

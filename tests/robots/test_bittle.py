@@ -197,7 +197,7 @@ def test_mirrored_states_move_as_mirror_images(bittle):
     ends = []
     for start, target in (
         (qpos, targets),
-        (mirror.qpos(qpos), mirror.joints(targets)),
+        (mirror.reflect_qpos(qpos), mirror.reflect_joints(targets)),
     ):
         data = mujoco.MjData(model)
         data.qpos[:], data.ctrl[:] = start[0], target[0]
@@ -205,4 +205,4 @@ def test_mirrored_states_move_as_mirror_images(bittle):
             mujoco.mj_step(model, data)
         ends.append(np.array(data.qpos)[None])
     assert np.abs(ends[0] - qpos).max() > 0.05
-    np.testing.assert_allclose(mirror.qpos(ends[0]), ends[1], atol=1e-6)
+    np.testing.assert_allclose(mirror.reflect_qpos(ends[0]), ends[1], atol=1e-6)

@@ -33,7 +33,7 @@ def test_contract(any_robot):
     assert any_robot.joint_range.shape == (model.nu, 2)
     assert (any_robot.joint_range[:, 0] < any_robot.joint_range[:, 1]).all()
     assert any_robot.standing.shape == (model.nq,)
-    joints = any_robot.joints(any_robot.standing[None])
+    joints = any_robot.get_joints(any_robot.standing[None])
     assert joints.shape == (1, model.nu)
     low, high = any_robot.joint_range.T
     assert ((low <= joints) & (joints <= high)).all()
@@ -43,7 +43,7 @@ def test_contract(any_robot):
     qpos[:, 2] = any_robot.drop_height
     quat = np.random.default_rng(0).normal(size=(200, 4))
     qpos[:, 3:7] = quat / np.linalg.norm(quat, axis=1, keepdims=True)
-    assert not any_robot.contacts(qpos)[0].any()
+    assert not any_robot.find_contacts(qpos)[0].any()
 
 
 def test_contacts_tell_ground_from_itself(bittle):
@@ -51,7 +51,7 @@ def test_contacts_tell_ground_from_itself(bittle):
     tangled = belly.copy()
     tangled[2] = 1.0
     tangled[7:9] = np.radians([150, -60])  # the foot inside the chassis
-    ground, itself = bittle.contacts(np.stack([belly, tangled]))
+    ground, itself = bittle.find_contacts(np.stack([belly, tangled]))
     np.testing.assert_array_equal(itself, [False, True])
     assert np.array(bittle.parts)[ground[0]].tolist() == ["battery"]
     assert not ground[1].any()

@@ -11,7 +11,7 @@ from kaccess.access.estimate import (
     merge_rows,
     split_rows,
 )
-from kaccess.access.graph import Connectivity, Routes, connectivity, find_routes
+from kaccess.access.graph import Connectivity, Routes, find_routes, measure_connectivity
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "Transitions",
     "accessibility",
     "check_mirror",
-    "connectivity",
+    "measure_connectivity",
     "estimate_pairs",
     "estimate_rows",
     "estimate_times",

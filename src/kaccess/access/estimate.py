@@ -152,7 +152,7 @@ def estimate_to_standing(
     None if that is another state, for there is nothing to stand up to.
     """
     robot = poses.robot
-    joints = robot.joints(robot.standing[None])
+    joints = robot.get_joints(robot.standing[None])
     stand = engine.settle(robot.standing[None], joints, time_limit=config.time_limit)
     if not _is_close(robot, stand.qpos, robot.standing[None], config).all():
         return None
@@ -175,7 +175,7 @@ def estimate_pairs(
     outcomes = np.full(len(source), Outcome.REACHED, np.uint8)
     moves = source != goal  # staying takes no time
     start, end = poses.qpos[source[moves]], poses.qpos[goal[moves]]
-    targets = poses.robot.joints(end)
+    targets = poses.robot.get_joints(end)
     measured = _measure(poses.robot, start, targets, end, config, engine, progress)
     times[moves], outcomes[moves] = measured.times, measured.outcomes
     return Transitions(times, outcomes)
@@ -221,7 +221,7 @@ def _is_close(
     robot: Robot, qpos: Array, goal: Array, config: AccessConfig
 ) -> BoolArray:
     """Return whether states are close to goals, (b,), from (b, nq) each."""
-    joints = robot.joints(qpos) - robot.joints(goal)
+    joints = robot.get_joints(qpos) - robot.get_joints(goal)
     height = qpos[:, 2] - goal[:, 2]
     gravity = gravity_in_body(qpos[:, 3:7]) - gravity_in_body(goal[:, 3:7])
     return np.asarray(

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import (
 
 from kaccess.base.types import Array, IntArray
 
-__all__ = ["Connectivity", "Routes", "connectivity", "find_routes"]
+__all__ = ["Connectivity", "Routes", "measure_connectivity", "find_routes"]
 
 STANDING = -1  # in place of a pose: the route ends there
 NOWHERE = -2  # there is no route
@@ -45,7 +45,7 @@ class Connectivity:
     stuck: IntArray
 
 
-def connectivity(times: Array, to_standing: Array) -> Connectivity:
+def measure_connectivity(times: Array, to_standing: Array) -> Connectivity:
     """Return how poses hang together.
 
     Args:
@@ -71,12 +71,12 @@ class Routes:
     """The fastest way to standing from each pose, by a chain of moves.
 
     Args:
-        following: (n,) the pose to go to next; `STANDING`, or `NOWHERE` if none leads
+        next_pose: (n,) the pose to go to next; `STANDING`, or `NOWHERE` if none leads
             there.
         seconds: (n,) how long all moves of the way take [s]; inf if there is none.
     """
 
-    following: IntArray
+    next_pose: IntArray
     seconds: Array
 
 
@@ -94,9 +94,9 @@ def find_routes(times: Array, to_standing: Array) -> Routes:
     backwards[:n, :n][moves.T] = np.maximum(times.T[moves.T], _SHORTEST)
     backwards[n, :n][stands] = np.maximum(to_standing[stands], _SHORTEST)
     far, before = dijkstra(csr_array(backwards), indices=[n], return_predecessors=True)
-    seconds, following = far[0, :n], before[0, :n]  # scipy's -9999 is no way at all
-    following = np.where(following < 0, NOWHERE, following)
-    return Routes(np.where(following == n, STANDING, following), seconds)
+    seconds, next_pose = far[0, :n], before[0, :n]  # scipy's -9999 is no way at all
+    next_pose = np.where(next_pose < 0, NOWHERE, next_pose)
+    return Routes(np.where(next_pose == n, STANDING, next_pose), seconds)
 
 
 def _cannot_reach(moves: Array, stands: Array) -> IntArray:

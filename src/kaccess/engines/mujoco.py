@@ -21,7 +21,7 @@ from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet, quiet_runs
 from kaccess.robots import Robot
 
-__all__ = ["MujocoEngine", "lean_model", "silent_warnings"]
+__all__ = ["MujocoEngine", "make_lean_model", "silence_warnings"]
 
 _CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
 _SLOTS_PER_THREAD = 64
@@ -51,7 +51,7 @@ class MujocoEngine:
         self._window = round(self.still.window / robot.timestep)
         n_threads = n_threads or n_cpus()
         n_slots = n_slots or _SLOTS_PER_THREAD * n_threads
-        self._batch = Batch(lean_model(robot), n_slots, n_threads)
+        self._batch = Batch(make_lean_model(robot), n_slots, n_threads)
 
     @property
     def batch_size(self) -> int:
@@ -78,7 +78,7 @@ class MujocoEngine:
         steps = np.zeros(n_slots, int)
         quiet = np.zeros(n_slots, int)  # states in a row that were quiet
         n_started = 0
-        with silent_warnings():
+        with silence_warnings():
             while True:
                 free = np.flatnonzero(row < 0)[: len(qpos) - n_started]
                 row[free] = n_started + np.arange(len(free))
@@ -132,7 +132,7 @@ class MujocoEngine:
         self._batch.bind("ctrl")[slots] = targets
 
 
-def lean_model(robot: Robot) -> mujoco.MjModel:
+def make_lean_model(robot: Robot) -> mujoco.MjModel:
     """Return a robot's model without work that changes no motion, but for rounding.
 
     Nothing reads a sensor, and no force depends on one. One robot is one island, and
@@ -146,7 +146,7 @@ def lean_model(robot: Robot) -> mujoco.MjModel:
 
 
 @contextmanager
-def silent_warnings() -> Iterator[None]:
+def silence_warnings() -> Iterator[None]:
     """Keep MuJoCo from printing and logging what its warning counters tell."""
     previous = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)

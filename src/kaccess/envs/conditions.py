@@ -189,7 +189,7 @@ def _settle_standing(robot: Robot) -> tuple[float, np.ndarray] | None:
     """Return height [m] and z axis, (3,), of the standing pose at rest, if it rests."""
     stand, shapes = robot.standing[None], find_shapes(robot)
     engine = MujocoEngine(robot, n_threads=1, n_slots=1)
-    settled = engine.settle(stand, robot.joints(stand), time_limit=_STANDING_TIME)
+    settled = engine.settle(stand, robot.get_joints(stand), time_limit=_STANDING_TIME)
     if not np.isfinite(settled.time[0]):
         return None
     rotation = np.empty(9)

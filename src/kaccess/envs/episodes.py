@@ -82,7 +82,7 @@ class Episodes:
         self.robots.reset(qpos, rows)
         self._steps[rows] = 0
         self._memory[rows] = 0.0
-        held = self._robot.actions(self._robot.joints(qpos))
+        held = self._robot.to_actions(self._robot.get_joints(qpos))
         self._queue[rows] = held[:, None]
 
     def step(self, actions: Array) -> tuple[Array, BoolArray]:

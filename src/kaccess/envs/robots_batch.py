@@ -67,7 +67,7 @@ class RobotsBatch:
             robot.model.nu,
             self._shapes.n_feet,
             standing_height=_standing_height(robot, self._shapes),
-            standing_joints=robot.joints(robot.standing[None])[0],
+            standing_joints=robot.get_joints(robot.standing[None])[0],
             time_step=self.n_substeps * robot.timestep,
         )
 
@@ -91,7 +91,7 @@ class RobotsBatch:
         """
         rows = self._everyone if rows is None else rows
         self._check_states(qpos, len(rows))
-        self._physics.reset(rows, qpos, self.robot.joints(qpos))
+        self._physics.reset(rows, qpos, self.robot.get_joints(qpos))
         self._read(rows, self._physics.qpos[:, 3:7])
         self._check_above_floor(rows)
 
@@ -218,7 +218,7 @@ def _standing_height(robot: Robot, shapes: Shapes) -> float:
     """Return the height above the floor at which the standing pose settles [m]."""
     stand = robot.standing[None]
     engine = MujocoEngine(robot, n_threads=1, n_slots=1)
-    settled = engine.settle(stand, robot.joints(stand), time_limit=_STANDING_TIME)
+    settled = engine.settle(stand, robot.get_joints(stand), time_limit=_STANDING_TIME)
     if not np.isfinite(settled.time[0]):
         raise InputError(
             f"{robot.name} does not come to rest in its standing pose within "

@@ -51,7 +51,7 @@ def get_test_poses(
             stored.save(path)
         qpos = stored.qpos[task.qualifies(stored.qpos)][:n]
         if len(qpos) == n:
-            return Poses(robot, qpos, robot.contacts(qpos)[0])
+            return Poses(robot, qpos, robot.find_contacts(qpos)[0])
     raise InputError(
         f"{task.name!r} can start from fewer than one in {_DRAWN_PER_TEST[-1]} poses "
         f"({len(qpos)} found, {n} needed). Test on fewer poses, or accept more of them "

@@ -67,11 +67,11 @@ class Guide:
         robot, config = poses.robot, config or AccessConfig()
         self._task, self._n_joints = task, robot.model.nu
         self._scale = np.array([1 / config.gravity_tol, 1 / config.joint_tol])
-        stand = robot.standing[None]
-        joints = np.concatenate([poses.joints, robot.joints(stand)])  # standing is last
+        stand = robot.standing[None]  # the last row
+        joints = np.concatenate([poses.joints, robot.get_joints(stand)])
         gravity = np.concatenate([poses.gravity, gravity_in_body(stand[:, 3:7])])
         self._tree = KDTree(self._embed(gravity, joints))
-        self._actions = np.clip(robot.actions(joints), -1.0, 1.0)
+        self._actions = np.clip(robot.to_actions(joints), -1.0, 1.0)
         self._next, seconds = _next_moves(times, to_standing)
         self._steps = np.ceil((seconds + _MARGIN) * task.control_rate).astype(int)
         self.noise = _NOISE if skill is None else _SKILL_NOISE
@@ -153,7 +153,7 @@ def _next_moves(times: Array, to_standing: Array) -> tuple[IntArray, Array]:
     Pose m, the last one, is standing. It is also commanded where there is no route.
     """
     m = len(times)
-    route = find_routes(times, to_standing).following
+    route = find_routes(times, to_standing).next_pose
     goal = np.append(np.where(route < 0, m, route), m)
     seconds = np.column_stack([times, to_standing])[np.arange(m), goal[:m]]
     seconds = np.where(np.isfinite(seconds), seconds, _STANDING_TIME)

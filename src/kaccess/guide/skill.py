@@ -146,7 +146,7 @@ class _Form:
         self._n, self._rate = config.postures, task.control_rate
         self._mirror = _mirror_of(robot)
         self._steps = np.arange(_count_steps(task, config.seconds))
-        standing = robot.actions(robot.joints(robot.standing[None]))
+        standing = robot.to_actions(robot.get_joints(robot.standing[None]))
         self._standing = np.clip(standing, -1.0, 1.0)[0]
         postures = np.tile(self._standing, self._n)
         self.centre = np.append(postures, np.full(self._n, _HOLD_TIME))
@@ -165,7 +165,7 @@ class _Form:
         current: IntArray = ended.sum(axis=2)
         postures = np.clip(postures, -1.0, 1.0)
         if self._mirror:
-            mirrored = self._mirror.joints(postures.reshape(-1, nu))
+            mirrored = self._mirror.reflect_joints(postures.reshape(-1, nu))
             postures = (postures + mirrored.reshape(postures.shape)) / 2
         return np.asarray(postures[np.arange(n)[:, None], current])
 

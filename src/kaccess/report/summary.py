@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import Connectivity, Outcome, connectivity
+from kaccess.access import Connectivity, Outcome, measure_connectivity
 from kaccess.base.settings import Settings
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.study import Study
@@ -88,7 +88,7 @@ def summarize(
         n_poses=len(contacts),
         contact_cases=_contact_cases(contacts, parts),
         times=_count_times(times, outcomes, to_standing),
-        graph=connectivity(times, to_standing) if done else None,
+        graph=measure_connectivity(times, to_standing) if done else None,
     )
 
 

@@ -35,21 +35,23 @@ class Mirror:
     sign: Array
     robot: Robot
 
-    def joints(self, joints: Array) -> Array:
+    def reflect_joints(self, joints: Array) -> Array:
         """Return mirrored joint positions or targets, (n, nu)."""
         return joints[:, self.partner] * self.sign
 
-    def qvel(self, qvel: Array) -> Array:
+    def reflect_qvel(self, qvel: Array) -> Array:
         """Return mirrored velocities or accelerations, (n, 6 + nu)."""
         base = qvel[:, :6] * [1, -1, 1, -1, 1, -1]
-        return np.concatenate([base, self.joints(qvel[:, 6:])], axis=1)
+        return np.concatenate([base, self.reflect_joints(qvel[:, 6:])], axis=1)
 
-    def qpos(self, qpos: Array) -> Array:
+    def reflect_qpos(self, qpos: Array) -> Array:
         """Return mirrored states, (n, nq)."""
         mirrored = qpos.copy()
         mirrored[:, 1] *= -1.0
         mirrored[:, 3:7] = mirror_quat(qpos[:, 3:7])
-        mirrored[:, self.robot.joint_adr] = self.joints(self.robot.joints(qpos))
+        mirrored[:, self.robot.joint_adr] = self.reflect_joints(
+            self.robot.get_joints(qpos)
+        )
         return mirrored
 
 
@@ -98,7 +100,10 @@ def _pair_joints(robot: Robot) -> Mirror:
 def _check_ranges(robot: Robot, mirror: Mirror) -> None:
     """Refuse joints whose range is not that of their partner."""
     low, high = robot.joint_range.T
-    ends = np.sort([mirror.joints(low[None])[0], mirror.joints(high[None])[0]], axis=0)
+    ends = np.sort(
+        [mirror.reflect_joints(low[None])[0], mirror.reflect_joints(high[None])[0]],
+        axis=0,
+    )
     differs = np.abs(ends.T - robot.joint_range).max(axis=1) > _TOLERANCE
     if differs.any():
         raise InputError(
@@ -116,9 +121,12 @@ def _largest_asymmetry(robot: Robot, mirror: Mirror) -> float:
         qpos, qvel, target = _random_state(robot, rng)
         there = _acceleration(robot, qpos, qvel, target)
         here = _acceleration(
-            robot, mirror.qpos(qpos), mirror.qvel(qvel), mirror.joints(target)
+            robot,
+            mirror.reflect_qpos(qpos),
+            mirror.reflect_qvel(qvel),
+            mirror.reflect_joints(target),
         )
-        gap = np.abs(here - mirror.qvel(there)).max()
+        gap = np.abs(here - mirror.reflect_qvel(there)).max()
         worst = max(worst, float(gap / np.abs(here).max()))
     return worst
 

@@ -89,11 +89,11 @@ class Robot:
                 return np.array(self.keyframes[name].qpos)
         return np.array(self.model.qpos0)
 
-    def joints(self, qpos: Array) -> Array:
+    def get_joints(self, qpos: Array) -> Array:
         """Return the actuated joint positions, (n, nu), of states (n, nq)."""
         return qpos[:, self.joint_adr]
 
-    def actions(self, joints: Array) -> Array:
+    def to_actions(self, joints: Array) -> Array:
         """Return the actions, -1 to 1 over each range, that command joint positions."""
         low, high = self.joint_range.T
         return np.asarray((2 * joints - low - high) / (high - low))
@@ -122,7 +122,7 @@ class Robot:
         collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
         return np.asarray(moves & collides)
 
-    def contacts(self, qpos: Array) -> tuple[BoolArray, BoolArray]:
+    def find_contacts(self, qpos: Array) -> tuple[BoolArray, BoolArray]:
         """Return what touches what in the states `qpos`, (n, nq).
 
         Returns:

@@ -165,7 +165,7 @@ def describe_policy(
         "low_pass": task.low_pass,
         "joints": list(robot.joint_names),
         "joint_range_rad": robot.joint_range.tolist(),
-        "standing_rad": robot.joints(robot.standing[None])[0].tolist(),
+        "standing_rad": robot.get_joints(robot.standing[None])[0].tolist(),
         "firmware_joints": {
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()

@@ -34,7 +34,7 @@ def test_a_clip_gives_the_nearest_state(tiny):
 
 
 def test_a_move_goes_through_the_states_of_the_engine(poses, engine):
-    held = poses.robot.joints(poses.qpos[[4]])
+    held = poses.robot.get_joints(poses.qpos[[4]])
     for limit in (0.5, 3.0):
         config = replace(CONFIG, time_limit=limit)
         end = engine.settle(poses.qpos[[1]], held, time_limit=limit)

@@ -7,7 +7,7 @@ import mujoco
 from kaccess.base.errors import InputError
 from kaccess.robots import Robot
 
-__all__ = ["MOST_DOUBLINGS", "Buffers", "no_room"]
+__all__ = ["MOST_DOUBLINGS", "Buffers", "make_overflow_error"]
 
 MOST_DOUBLINGS = 4  # of the buffers, until it is given up
 
@@ -34,7 +34,7 @@ class Buffers:
         n_joints = int(model.jnt_limited.sum() + (model.dof_frictionloss > 0).sum())
         return cls(n_contacts, n_joints + 6 * model.neq + rows * n_contacts)
 
-    def doubled(self) -> "Buffers":
+    def double(self) -> "Buffers":
         """Return twice the room."""
         return Buffers(2 * self.n_contacts, 2 * self.n_rows)
 
@@ -42,7 +42,7 @@ class Buffers:
         return f"{self.n_contacts} contacts and {self.n_rows} constraint rows a world"
 
 
-def no_room(robot: Robot, buffers: Buffers) -> InputError:
+def make_overflow_error(robot: Robot, buffers: Buffers) -> InputError:
     """Return what to say when even the largest buffers are too small."""
     return InputError(
         f"{robot.name} has more contacts than MuJoCo Warp was given room for, even "

@@ -26,7 +26,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
-from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, no_room
+from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
 from kaccess.robots import Robot
 
 try:
@@ -40,7 +40,7 @@ except ImportError as error:
         "`pip install 'kaccess[gpu]'`, or choose the 'mujoco' engine."
     ) from error
 
-__all__ = ["WarpEngine", "find_device", "put_model", "reduced_model"]
+__all__ = ["WarpEngine", "find_device", "put_model", "reduce_model"]
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class WarpEngine:
         self.robot = robot
         self.still = still or StillConfig()
         self._device = find_device(device)
-        self._model = reduced_model(robot.model)
+        self._model = reduce_model(robot.model)
         self._buffers = Buffers.of(self._model)
         with wp.ScopedDevice(self._device):
             self._warp_model = put_model(robot, self._model)
@@ -113,7 +113,7 @@ class WarpEngine:
                 todo = self._note(settled, todo, queue)
                 if len(todo):
                     self._grow_buffers(len(todo))
-        raise no_room(self.robot, self._buffers)
+        raise make_overflow_error(self.robot, self._buffers)
 
     def _work_off(
         self, queue: "_Queue", limit: int, *, n: int, progress: Progress | None
@@ -185,7 +185,7 @@ class WarpEngine:
         return np.asarray(rows[status == OVERFLOWED])
 
     def _grow_buffers(self, n_overflowed: int) -> None:
-        self._buffers = self._buffers.doubled()
+        self._buffers = self._buffers.double()
         self._worlds.clear()
         logger.warning(
             "%d simulations had more contacts than there was room for: they are run "
@@ -310,7 +310,7 @@ def find_device(name: str | None) -> wp.Device:
         raise InputError(f"`device` must be one of {known}, got {name!r}.") from error
 
 
-def reduced_model(model: mujoco.MjModel) -> mujoco.MjModel:
+def reduce_model(model: mujoco.MjModel) -> mujoco.MjModel:
     """Return a model that moves like `model` and computes no more than that."""
     model = model.__copy__()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR

@@ -6,7 +6,7 @@ from mujoco.batch import Batch
 
 from kaccess.base.machine import n_cpus
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.engines.mujoco import lean_model, silent_warnings
+from kaccess.engines.mujoco import make_lean_model, silence_warnings
 from kaccess.robots import Robot
 
 __all__ = ["MujocoPhysics"]
@@ -25,7 +25,7 @@ class MujocoPhysics:
         self._n_substeps = n_substeps
         # Persistent: the last substep's look at the new state is the next one's first.
         threads = n_threads or n_cpus()
-        self._batch = Batch(lean_model(robot), n, threads, persistent=True)
+        self._batch = Batch(make_lean_model(robot), n, threads, persistent=True)
         bind = self._batch.bind
         self.qpos, self.qvel, self.ctrl = bind("qpos"), bind("qvel"), bind("ctrl")
         self.force = bind("actuator_force")
@@ -36,12 +36,12 @@ class MujocoPhysics:
         self._batch.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE)
         self.qpos[rows] = qpos
         self.ctrl[rows] = targets
-        with silent_warnings():
+        with silence_warnings():
             self._batch.forward(rows, stage=mujoco.mjtStage.mjSTAGE_VEL)
 
     def step(self) -> BoolArray:
         """Make the physics steps of a control step; return who broke down, (n,)."""
-        with silent_warnings():
+        with silence_warnings():
             self._batch.step(nstep=self._n_substeps, stage=mujoco.mjtStage.mjSTAGE_VEL)
         return np.asarray(self._batch.warning[:, :, 1].any(axis=1))
 
@@ -53,7 +53,7 @@ class MujocoPhysics:
         """Go on from what `get_state` returned."""
         self._batch.reset(stage=mujoco.mjtStage.mjSTAGE_NONE)
         self._batch.state[:] = state
-        with silent_warnings():
+        with silence_warnings():
             self._batch.forward(stage=mujoco.mjtStage.mjSTAGE_VEL)
 
     def data(self, row: int, data: mujoco.MjData | None) -> mujoco.MjData:

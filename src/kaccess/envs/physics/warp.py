@@ -16,8 +16,8 @@ import numpy as np
 import warp as wp
 
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, no_room
-from kaccess.engines.warp.engine import find_device, put_model, reduced_model
+from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
+from kaccess.engines.warp.engine import find_device, put_model, reduce_model
 from kaccess.engines.warp.kernels import BUFFERS, LARGEST
 from kaccess.robots import Robot
 
@@ -34,7 +34,7 @@ class WarpPhysics:
     ) -> None:
         self._robot, self._device = robot, find_device(device)
         self._n, self._n_substeps = n, n_substeps
-        self._model = reduced_model(robot.model)
+        self._model = reduce_model(robot.model)
         self._buffers = Buffers.of(self._model)
         self._broken = np.zeros(n, bool)
         with wp.ScopedDevice(self._device):
@@ -65,7 +65,7 @@ class WarpPhysics:
                     break
                 self._make_room(n_overflowed)
             else:
-                raise no_room(self._robot, self._buffers)
+                raise make_overflow_error(self._robot, self._buffers)
             self._fetch_state()
             self.force[:] = self._worlds.actuator_force.numpy()
             self._fetch_geoms()
@@ -130,7 +130,7 @@ class WarpPhysics:
 
     def _make_room(self, n_overflowed: int) -> None:
         """Go back to before the step, in worlds with more room for contacts."""
-        self._buffers = self._buffers.doubled()
+        self._buffers = self._buffers.double()
         logger.warning(
             "%d simulations had more contacts than there was room for: the step is "
             "made again, with %s.",

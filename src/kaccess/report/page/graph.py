@@ -91,7 +91,7 @@ def _pose_table(
         "contact": [kind[case] for case in contents.cases],
         "fromCentroid": _list(contents.times[home, np.arange(len(home))]),
         "toStanding": _list(contents.to_standing),
-        "next": routes.following.tolist(),
+        "next": routes.next_pose.tolist(),
         "route": _list(routes.seconds),
     }
 

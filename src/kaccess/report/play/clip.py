@@ -9,7 +9,7 @@ from kaccess.access import Outcome, estimate_pairs
 from kaccess.base.types import Array
 from kaccess.config import AccessConfig, EngineConfig, StillConfig
 from kaccess.engines import make_engine
-from kaccess.engines.mujoco import lean_model, silent_warnings
+from kaccess.engines.mujoco import make_lean_model, silence_warnings
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.evaluation.rollout import Act, record
@@ -102,7 +102,7 @@ def move_clip(
     engine = make_engine(EngineConfig(threads=1), robot, still)
     pair = np.array([source]), np.array([goal])
     found = estimate_pairs(poses, *pair, config, engine=engine)
-    targets = robot.joints(poses.qpos[[goal]])[0]
+    targets = robot.get_joints(poses.qpos[[goal]])[0]
     n_steps = max(1, round(seconds / robot.timestep))
     states = _hold(robot, poses.qpos[source], targets, n_steps)
     said = outcome_text(found.outcomes[0], found.times[0], config)
@@ -127,12 +127,12 @@ def outcome_text(outcome: int, time: float, config: AccessConfig) -> str:
 
 def _hold(robot: Robot, qpos: Array, targets: Array, n_steps: int) -> Array:
     """Return the states, (n_steps + 1, nq), that the engine goes through."""
-    model = lean_model(robot)
+    model = make_lean_model(robot)
     data = mujoco.MjData(model)
     data.qpos[:], data.ctrl[:] = qpos, targets
     states = np.empty((n_steps + 1, model.nq))
     states[0] = qpos
-    with silent_warnings():
+    with silence_warnings():
         for state in states[1:]:
             mujoco.mj_step(model, data)
             state[:] = data.qpos
