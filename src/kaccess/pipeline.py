@@ -28,7 +28,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
 from kaccess.base.machine import describe_machine
 from kaccess.base.progress import scale_progress
-from kaccess.base.types import Progress
+from kaccess.base.types import Progress, TrainProgress
 from kaccess.config import (
     METHODS,
     PRESETS,
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from kaccess.guide import Skill
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
-    from kaccess.training import TrainProgress
 
 __all__ = [
     "access",
@@ -351,7 +350,7 @@ def train(
     *,
     device: str = "auto",
     n_threads: int = 0,
-    progress: "TrainProgress | None" = None,
+    progress: TrainProgress | None = None,
 ) -> Path:
     """Train learners from several kinds of starts, several seeds each, all at once.
 

@@ -20,20 +20,27 @@ def flatten(settings: Settings, prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def describe_changes(stored: Settings, given: Settings) -> str:
+def describe_changes(
+    stored: Settings, given: Settings, *, complete: bool = False
+) -> str:
     """Return how the given settings differ from those stored; empty if they do not.
 
-    Settings that are stored but not given do not count.
+    Args:
+        stored: Settings of before.
+        given: Settings of now.
+        complete: Whether a setting that is stored but not given is a difference, too.
     """
-    before = flatten(stored)
+    before, now = flatten(stored), flatten(given)
+    names = dict.fromkeys([*before, *now] if complete else now)
     return "; ".join(
-        f"{name} was {_shorten(before.get(name))} and is now {_shorten(value)}"
-        for name, value in flatten(given).items()
-        if before.get(name) != value
+        f"{name} was {_shorten(before.get(name))} and is now {_shorten(now.get(name))}"
+        for name in names
+        if before.get(name) != now.get(name)
     )
 
 
 def _shorten(value: object) -> str:
-    """Return a value as text; of a long one, such as a hash, only the beginning."""
+    """Return a value as text; of a long string, such as a hash, the beginning."""
     text = repr(value)
-    return text if len(text) < 60 else f"{text[:13]}...'"
+    is_long = isinstance(value, str) and len(text) >= 60
+    return f"{text[:13]}...'" if is_long else text

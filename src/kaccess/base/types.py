@@ -1,12 +1,12 @@
 """Names for the arrays that modules pass to one another."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "BoolArray", "IntArray", "Progress"]
+__all__ = ["Array", "BoolArray", "IntArray", "Progress", "TrainProgress"]
 
 Array = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -14,3 +14,6 @@ BoolArray = NDArray[np.bool_]
 
 Progress = Callable[[int, int], None]
 """Called with (units done, units in all) as work goes on."""
+
+TrainProgress = Callable[[int, int, Mapping[str, float]], None]
+"""Called with (steps done, steps in all, metrics such as `return`) as work goes on."""

@@ -1,12 +1,12 @@
 """Training on a study: a population of learners, tested on poses kept for it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kaccess.base.types import Array
+from kaccess.base.types import Array, TrainProgress
 from kaccess.config import EngineConfig, SacConfig, TrainConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
@@ -27,10 +27,7 @@ from kaccess.training.learners import (
 if TYPE_CHECKING:  # torch is loaded only to train
     from kaccess.sac import Evaluate, Policies
 
-__all__ = ["TrainProgress", "describe_policy", "make_curve_test", "train_learners"]
-
-TrainProgress = Callable[[int, int, Mapping[str, float]], None]
-"""Called with (steps done, steps to do, numbers such as `return`) as work goes on."""
+__all__ = ["describe_policy", "make_curve_test", "train_learners"]
 
 
 def train_learners(
