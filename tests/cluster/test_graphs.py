@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from kaccess.base.errors import InputError
 from kaccess.cluster import DirectedSpectral, Infomap, Louvain
-from kaccess.cluster.graphs import _random_walk, _stationary, _symmetric_part
+from kaccess.cluster.graphs import _find_visits, _make_walk, _symmetrize
 from tests.cluster.oracles import directed_blocks
 
 NEEDS = {"Louvain": "sknetwork", "Infomap": "infomap"}
@@ -103,12 +103,12 @@ def test_teleport_is_a_probability(teleport):
 def test_walk_and_laplacian_are_those_of_chung():
     """Rows sum to 1, visits are stationary, and their root is the first eigenvector."""
     weights = np.random.default_rng(0).random((8, 8)) * (np.arange(8)[:, None] > 0)
-    walk = _random_walk(weights, 0.1)
-    visits = _stationary(walk, 0.1)
+    walk = _make_walk(weights, 0.1)
+    visits = _find_visits(walk, 0.1)
     np.testing.assert_allclose(walk.sum(axis=1), 1.0)
     np.testing.assert_allclose(walk[0], 1 / 8)  # a dead end leads anywhere
     np.testing.assert_allclose(visits @ walk, visits)
-    operator = _symmetric_part(walk, visits)
+    operator = _symmetrize(walk, visits)
     np.testing.assert_allclose(operator, operator.T)
     np.testing.assert_allclose(operator @ np.sqrt(visits), np.sqrt(visits))
     assert np.linalg.eigvalsh(operator).max() == pytest.approx(1.0)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kaccess.base.errors import InputError
-from kaccess.cluster import DunnKMeans, dunn_index, pose_features
+from kaccess.cluster import DunnKMeans, dunn_index, make_features
 
 
 def test_dunn_index_by_hand():
@@ -50,18 +50,18 @@ def test_centroids_are_the_samples_nearest_to_the_means():
 
 def test_features_are_weighted_gravity_and_joints():
     gravity, joints = np.array([[0.0, 0.0, -1.0]]), np.array([[0.3, 0.4]])
-    features = pose_features(gravity, joints, gravity_weight=2.0)
+    features = make_features(gravity, joints, gravity_weight=2.0)
     np.testing.assert_array_equal(features, [[0.0, 0.0, -2.0, 0.3, 0.4]])
     with pytest.raises(InputError, match=r"`gravity` must have shape \(1, 3\)"):
-        pose_features(gravity[:, :2], joints)
+        make_features(gravity[:, :2], joints)
 
 
 def test_weight_on_gravity_can_change_the_clusters():
     """Two ways to lie, two ways to bend: the heavier difference decides."""
     gravity = np.repeat([[0.0, 0.0, -1.0], [0.0, -0.8, -0.6]], 4, axis=0)
     joints = np.tile([[0.0], [1.4]], (4, 1))
-    light = DunnKMeans(2, random_state=0).fit(pose_features(gravity, joints))
-    heavy = pose_features(gravity, joints, gravity_weight=2.0)
+    light = DunnKMeans(2, random_state=0).fit(make_features(gravity, joints))
+    heavy = make_features(gravity, joints, gravity_weight=2.0)
     heavy = DunnKMeans(2, random_state=0).fit(heavy)
     assert len(set(light.labels_[[0, 2, 4, 6]])) == 1  # by joints
     assert len(set(heavy.labels_[:4])) == 1  # by gravity

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kaccess.base.errors import InputError
 from kaccess.cluster import accessibility_index, assess
-from kaccess.cluster.quality import unreachable_share
+from kaccess.cluster.quality import measure_unreachable
 from tests.cluster.oracles import FLOOR, directed_blocks, index
 from tests.cluster.strategies import problems
 
@@ -70,9 +70,9 @@ def test_index_equals_the_literal_formula(problem, data, alpha):
 
 
 def test_unreachable_share_counts_ordered_pairs(blocks):
-    assert unreachable_share(blocks, np.array([0, 0, 0, 1, 1])) == 0.0
-    assert unreachable_share(blocks, np.zeros(5, dtype=int)) == pytest.approx(12 / 20)
-    assert unreachable_share(blocks, np.arange(5)) == 0.0
+    assert measure_unreachable(blocks, np.array([0, 0, 0, 1, 1])) == 0.0
+    assert measure_unreachable(blocks, np.zeros(5, dtype=int)) == pytest.approx(12 / 20)
+    assert measure_unreachable(blocks, np.arange(5)) == 0.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 
 from kaccess.cluster.objectives import IndexObjective, MeanAccess
 from kaccess.cluster.solver import kick, polish
-from kaccess.cluster.swap_index import best_replacement
+from kaccess.cluster.swap_index import find_replacement
 from tests.cluster.oracles import directed_blocks, index_of_set, mean_access
 from tests.cluster.strategies import problems
 
 
-def slow_best_replacement(access, kept, alpha):
+def find_replacement_slowly(access, kept, alpha):
     others = [p for p in range(len(access)) if p not in kept]
     scores = [index_of_set(access, [*kept, p], alpha) for p in others]
     return max(scores), dict(zip(others, scores, strict=True))
@@ -24,8 +24,8 @@ def slow_best_replacement(access, kept, alpha):
 def test_replacement_scores_equal_full_evaluation(problem):
     access, k, first = problem
     kept = np.sort((first + np.arange(k - 1)) % len(access))
-    best, scores = slow_best_replacement(access, kept.tolist(), 1.0)
-    pose, score = best_replacement(access, kept, 1.0, -np.inf)
+    best, scores = find_replacement_slowly(access, kept.tolist(), 1.0)
+    pose, score = find_replacement(access, kept, 1.0, -np.inf)
     assert score == pytest.approx(best, abs=1e-7)
     assert scores[pose] == pytest.approx(best, abs=1e-7)
 
@@ -36,8 +36,8 @@ def test_replacement_on_directed_blocks(dtype, k):
     """More centroids than fit into one product of factors, in both precisions."""
     access = directed_blocks(70, seed=k).astype(dtype)
     kept = np.sort(np.random.default_rng(k).permutation(70)[: k - 1])
-    best, scores = slow_best_replacement(access, kept.tolist(), 0.3)
-    pose, score = best_replacement(access, kept, 0.3, -np.inf)
+    best, scores = find_replacement_slowly(access, kept.tolist(), 0.3)
+    pose, score = find_replacement(access, kept, 0.3, -np.inf)
     assert score == pytest.approx(best, rel=1e-5)
     assert scores[pose] == pytest.approx(best, rel=1e-5)
 
@@ -45,9 +45,9 @@ def test_replacement_on_directed_blocks(dtype, k):
 def test_only_what_exceeds_the_bar_counts():
     access = directed_blocks(50)
     kept = np.array([4, 9, 30])
-    pose, best = best_replacement(access, kept, 1.0, -np.inf)
-    assert best_replacement(access, kept, 1.0, best - 1e-6) == (pose, best)
-    assert best_replacement(access, kept, 1.0, best) == (-1, best)
+    pose, best = find_replacement(access, kept, 1.0, -np.inf)
+    assert find_replacement(access, kept, 1.0, best - 1e-6) == (pose, best)
+    assert find_replacement(access, kept, 1.0, best) == (-1, best)
 
 
 @pytest.mark.parametrize("make", [IndexObjective, MeanAccess])

@@ -6,10 +6,10 @@ from kaccess.cluster.comparison import (
     compare,
     format_comparison,
 )
-from kaccess.cluster.coverage import Coverage, coverage
+from kaccess.cluster.coverage import Coverage, measure_coverage
 from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.k_access import KAccess
-from kaccess.cluster.k_means import DunnKMeans, dunn_index, pose_features
+from kaccess.cluster.k_means import DunnKMeans, dunn_index, make_features
 from kaccess.cluster.matrix import FLOOR
 from kaccess.cluster.quality import Quality, accessibility_index, assess
 from kaccess.cluster.selection import Curve, Selection, select_k
@@ -26,11 +26,11 @@ __all__ = [
     "Selection",
     "Curve",
     "Stability",
-    "coverage",
+    "measure_coverage",
     "Coverage",
     "DunnKMeans",
     "dunn_index",
-    "pose_features",
+    "make_features",
     "Louvain",
     "Infomap",
     "DirectedSpectral",

@@ -117,7 +117,7 @@ def recentre(access: Array, labels: IntArray) -> IntArray:
         start = stops[cluster]
         best = -1.0
         for candidate in members:
-            worst = _worst_above(access[candidate], members, best)
+            worst = _find_worst(access[candidate], members, best)
             if worst > best:
                 best = worst
                 centroids[cluster] = candidate
@@ -125,7 +125,7 @@ def recentre(access: Array, labels: IntArray) -> IntArray:
 
 
 @compiled
-def _worst_above(row: Array, members: IntArray, bar: float) -> float:
+def _find_worst(row: Array, members: IntArray, bar: float) -> float:
     """Return the least entry of `row` at `members`, or any entry not above `bar`."""
     worst = np.inf
     for member in members:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from kaccess.base.tables import format_table
 from kaccess.base.types import IntArray
 from kaccess.cluster.matrix import check_access
-from kaccess.cluster.quality import Quality, assess, unreachable_share
+from kaccess.cluster.quality import Quality, assess, measure_unreachable
 from kaccess.cluster.validation import Clustering
 
 __all__ = ["ComparisonRow", "Labelling", "compare", "format_comparison", "make_row"]
@@ -68,7 +68,7 @@ def compare(
     for name, fitted in clusterings.items():
         labels = fitted.labels_
         quality = assess(matrix, fitted.centroid_indices_, labels, alpha=alpha)
-        rows.append(make_row(name, quality, unreachable_share(matrix, labels)))
+        rows.append(make_row(name, quality, measure_unreachable(matrix, labels)))
     return rows
 
 
@@ -95,10 +95,10 @@ def make_row(name: str, quality: Quality, unreachable: float) -> ComparisonRow:
 def format_comparison(rows: Sequence[ComparisonRow]) -> str:
     """Return a table with one row for each method."""
     head = ("method", "k", "index", "coverage", "uncovered", "unreachable", "single")
-    return format_table((*head, "sizes (max / median / min)"), map(_cells, rows))
+    return format_table((*head, "sizes (max / median / min)"), map(_format_cells, rows))
 
 
-def _cells(row: ComparisonRow) -> list[str]:
+def _format_cells(row: ComparisonRow) -> list[str]:
     sizes = row.sizes
     return [
         row.name,

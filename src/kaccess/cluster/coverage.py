@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from kaccess.base.errors import ArrayError
 from kaccess.base.stats import wilson
 from kaccess.base.types import IntArray
-from kaccess.cluster.matrix import check_access_from, reached
+from kaccess.cluster.matrix import check_access_from, is_reached
 
-__all__ = ["Coverage", "coverage"]
+__all__ = ["Coverage", "measure_coverage"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Coverage:
     n_poses: int
 
 
-def coverage(
+def measure_coverage(
     access_from_centroids: ArrayLike,
     *,
     centroid_indices: IntArray | None = None,
@@ -52,7 +52,7 @@ def coverage(
     """
     if not 0.0 < confidence < 1.0:
         raise ArrayError(f"`confidence` must lie in (0, 1), got {confidence}.")
-    hits = reached(check_access_from(access_from_centroids))
+    hits = is_reached(check_access_from(access_from_centroids))
     if centroid_indices is not None:
         hits[np.arange(len(hits)), centroid_indices] = False
     n_reached, n_poses = int(hits.any(axis=0).sum()), hits.shape[1]

@@ -18,7 +18,7 @@ from sklearn.utils import Tags
 from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import recentre
-from kaccess.cluster.matrix import check_n_clusters, reached
+from kaccess.cluster.matrix import check_n_clusters, is_reached
 from kaccess.cluster.validation import validate_access
 
 __all__ = ["DirectedSpectral", "Infomap", "Louvain"]
@@ -30,9 +30,9 @@ class _GraphClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # un
     def fit(self, access: Array, y: None = None) -> "_GraphClustering":
         """Cluster the n poses of `access`, (n, n), from row to column."""
         matrix = validate_access(self, access)
-        weights = np.where(reached(matrix), matrix, 0.0).astype(np.float64)
+        weights = np.where(is_reached(matrix), matrix, 0.0).astype(np.float64)
         np.fill_diagonal(weights, 0.0)
-        self.labels_: IntArray = _by_first_member(self._partition(weights))
+        self.labels_: IntArray = _order_by_first_member(self._partition(weights))
         self.centroid_indices_: IntArray = recentre(matrix, self.labels_)
         return self
 
@@ -125,23 +125,23 @@ class DirectedSpectral(_GraphClustering):
             check_n_clusters(self.n_clusters, len(weights))
         if not 0.0 < self.teleport < 1.0:
             raise ArrayError(f"`teleport` must lie in (0, 1), got {self.teleport}.")
-        walk = _random_walk(weights, self.teleport)
-        visits = _stationary(walk, self.teleport)
-        values, vectors = eigh(_symmetric_part(walk, visits))
-        k = self.n_clusters or _largest_gap(values[::-1][: self.max_clusters + 1])
+        walk = _make_walk(weights, self.teleport)
+        visits = _find_visits(walk, self.teleport)
+        values, vectors = eigh(_symmetrize(walk, visits))
+        k = self.n_clusters or _count_before_gap(values[::-1][: self.max_clusters + 1])
         embedding = vectors[:, ::-1][:, :k] / np.sqrt(visits)[:, None]
         model = KMeans(k, n_init=10, random_state=self.random_state)
         labels: IntArray = model.fit_predict(embedding)
         return labels
 
 
-def _by_first_member(labels: IntArray) -> IntArray:
+def _order_by_first_member(labels: IntArray) -> IntArray:
     """Return labels 0 ... k - 1, (n,), ordered by the first pose of each cluster."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
-def _random_walk(weights: Array, teleport: float) -> Array:
+def _make_walk(weights: Array, teleport: float) -> Array:
     """Return transition probabilities, (n, n); from dead ends every node is next."""
     n = len(weights)
     out = weights.sum(axis=1, keepdims=True)
@@ -149,7 +149,7 @@ def _random_walk(weights: Array, teleport: float) -> Array:
     return np.asarray((1.0 - teleport) * steps + teleport / n)
 
 
-def _stationary(walk: Array, teleport: float, tolerance: float = 1e-12) -> Array:
+def _find_visits(walk: Array, teleport: float, tolerance: float = 1e-12) -> Array:
     """Return how often a long walk visits each node, (n,).
 
     Each step shrinks the error by 1 - teleport at least, which bounds their number.
@@ -160,14 +160,14 @@ def _stationary(walk: Array, teleport: float, tolerance: float = 1e-12) -> Array
     return np.asarray(visits / visits.sum())
 
 
-def _symmetric_part(walk: Array, visits: Array) -> Array:
+def _symmetrize(walk: Array, visits: Array) -> Array:
     """Return the identity minus Chung's Laplacian, (n, n)."""
     root = np.sqrt(visits)
     scaled = root[:, None] * walk / root
     return np.asarray((scaled + scaled.T) / 2.0)
 
 
-def _largest_gap(values: Array) -> int:
+def _count_before_gap(values: Array) -> int:
     """Return how many eigenvalues, at least 2, come before the largest gap."""
     gaps = values[1:-1] - values[2:]
     return 2 + int(gaps.argmax()) if len(gaps) else len(values)

@@ -14,7 +14,7 @@ from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import Alternation, assign, spread_seeds
 from kaccess.cluster.matrix import check_access_from, check_n_clusters
 from kaccess.cluster.objectives import ObjectiveName, make_objective
-from kaccess.cluster.quality import measure
+from kaccess.cluster.quality import measure_quality
 from kaccess.cluster.solver import SolverName, solve
 from kaccess.cluster.validation import validate_access
 
@@ -137,7 +137,9 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         """Set the fitted attributes."""
         self.centroid_indices_, self.n_iter_ = solution.centroids, solution.n_iter
         self.labels_, _ = assign(access, solution.centroids)
-        quality = measure(access, solution.centroids, self.labels_, alpha=self.alpha)
+        quality = measure_quality(
+            access, solution.centroids, self.labels_, alpha=self.alpha
+        )
         self.index_, self.coverage_ = quality.index, quality.coverage
         self.intra_, self.inter_ = quality.intra, quality.inter
         self.singletons_, self.uncovered_ = quality.singletons, quality.uncovered

@@ -16,10 +16,10 @@ from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.matrix import check_n_clusters
 
-__all__ = ["DunnKMeans", "dunn_index", "pose_features"]
+__all__ = ["DunnKMeans", "dunn_index", "make_features"]
 
 
-def pose_features(
+def make_features(
     gravity: Array, joints: Array, *, gravity_weight: float = 1.0
 ) -> Array:
     """Return one row per pose, (n, 3 + nu), for `DunnKMeans`.
@@ -83,15 +83,15 @@ class DunnKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped 
     def fit(self, features: Array, y: None = None) -> "DunnKMeans":
         """Cluster poses by their features, (n, d)."""
         features = validate_data(self, features, dtype=np.float64)
-        fits = [self._fit_one(features, k) for k in self._numbers(len(features))]
+        fits = [self._fit_one(features, k) for k in self._list_numbers(len(features))]
         self.dunn_, best = max(fits, key=lambda fit: fit[0])
         self.labels_ = best.labels_.astype(np.intp)
-        self.centroid_indices_ = _nearest_members(
+        self.centroid_indices_ = _find_nearest_members(
             features, self.labels_, best.cluster_centers_
         )
         return self
 
-    def _numbers(self, n: int) -> list[int]:
+    def _list_numbers(self, n: int) -> list[int]:
         """Return the numbers of clusters to try."""
         if self.n_clusters is None:
             return list(range(2, min(self.max_clusters, n - 1) + 1)) or [1]
@@ -105,7 +105,7 @@ class DunnKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped 
         return (dunn_index(features, model.labels_) if k > 1 else np.nan), model
 
 
-def _nearest_members(features: Array, labels: IntArray, means: Array) -> IntArray:
+def _find_nearest_members(features: Array, labels: IntArray, means: Array) -> IntArray:
     """Return the member nearest to each mean, (k,); ties to the lowest index."""
     distances = np.linalg.norm(features - means[labels], axis=1)
     order = np.lexsort((distances, labels))

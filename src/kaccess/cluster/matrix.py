@@ -21,13 +21,13 @@ __all__ = [
     "check_centroids",
     "check_labels",
     "check_n_clusters",
-    "reached",
+    "is_reached",
 ]
 
 _ATOL_DIAGONAL = 1e-6
 
 
-def reached(access: Array) -> BoolArray:
+def is_reached(access: Array) -> BoolArray:
     """Return where a pose is reached at all, in the shape of `access`."""
     return np.asarray(access > access.dtype.type(FLOOR))
 
@@ -45,13 +45,13 @@ def check_access(access: ArrayLike) -> Array:
     Raises:
         ArrayError: If it is not square, empty, unfinished (NaN) or outside [0, 1].
     """
-    matrix = _as_floats(access, "access")
+    matrix = _convert_to_floats(access, "access")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ArrayError(
             "`access` must be a square matrix of accessibilities from pose to pose, "
             f"got shape {matrix.shape}. Pass the matrix, not the poses."
         )
-    return _with_unit_diagonal(_check_values(matrix, "access"))
+    return _set_unit_diagonal(_check_values(matrix, "access"))
 
 
 def check_access_from(access: ArrayLike, n_rows: int | None = None) -> Array:
@@ -64,7 +64,7 @@ def check_access_from(access: ArrayLike, n_rows: int | None = None) -> Array:
     Raises:
         ArrayError: As for `check_access`, or if the number of rows differs.
     """
-    matrix = _as_floats(access, "access_from_centroids")
+    matrix = _convert_to_floats(access, "access_from_centroids")
     if matrix.ndim != 2 or n_rows not in (None, len(matrix)):
         raise ArrayError(
             "`access_from_centroids` must have one row per centroid "
@@ -117,7 +117,7 @@ def check_labels(labels: ArrayLike, centroids: IntArray, n_poses: int) -> IntArr
     return homes
 
 
-def _as_floats(access: ArrayLike, name: str) -> Array:
+def _convert_to_floats(access: ArrayLike, name: str) -> Array:
     """Return a C-contiguous float array, copied only if it has to be."""
     matrix = np.asarray(access)
     if matrix.dtype not in (np.float32, np.float64):
@@ -149,7 +149,7 @@ def _check_values(matrix: Array, name: str) -> Array:
     return np.maximum(matrix, matrix.dtype.type(FLOOR)) if low < FLOOR else matrix
 
 
-def _with_unit_diagonal(matrix: Array) -> Array:
+def _set_unit_diagonal(matrix: Array) -> Array:
     """Return the matrix with ones on its diagonal; warn if it had others."""
     diagonal = np.diagonal(matrix)
     wrong = int((np.abs(diagonal - 1.0) > _ATOL_DIAGONAL).sum())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kaccess.base.types import Array, Progress
 from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.k_access import KAccess
-from kaccess.cluster.k_means import DunnKMeans, pose_features
+from kaccess.cluster.k_means import DunnKMeans, make_features
 from kaccess.cluster.selection import Curve, select_k
 from kaccess.cluster.stability import Stability
 from kaccess.cluster.validation import Clustering
@@ -53,7 +53,7 @@ def fit_method(
             return _fit_k_access(access, config, progress)
         case "kmeans" | "weighted-kmeans":
             weight = _GRAVITY_WEIGHT[config.method]
-            features = pose_features(gravity, joints, gravity_weight=weight)
+            features = make_features(gravity, joints, gravity_weight=weight)
             model = DunnKMeans(
                 config.k, max_clusters=config.k_max, random_state=config.seed
             )

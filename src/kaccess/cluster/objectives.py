@@ -12,9 +12,9 @@ import numpy as np
 from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import assign
-from kaccess.cluster.quality import measure
+from kaccess.cluster.quality import measure_quality
 from kaccess.cluster.swap_access import swap_for_access
-from kaccess.cluster.swap_index import best_replacement
+from kaccess.cluster.swap_index import find_replacement
 
 __all__ = [
     "IndexObjective",
@@ -58,17 +58,17 @@ class IndexObjective:
     def score(self, centroids: IntArray) -> float:
         """Return the index I of the clusters around these centroids."""
         labels, _ = assign(self.access, centroids)
-        return measure(self.access, centroids, labels, alpha=self.alpha).index
+        return measure_quality(self.access, centroids, labels, alpha=self.alpha).index
 
     def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
         """Swap centroids in turn for the best pose until a whole turn is in vain."""
         if len(centroids) == 1:
-            return self._best_single()
+            return self._find_best_single()
         current, score = centroids.copy(), self.score(centroids)
         turn = idle = n_swaps = 0
         while idle < len(current):
             kept, bar = np.sort(np.delete(current, turn)), score + _WORTH_A_SWAP
-            pose, _ = best_replacement(self.access, kept, self.alpha, bar)
+            pose, _ = find_replacement(self.access, kept, self.alpha, bar)
             if pose >= 0:
                 current[turn] = pose
                 previous, score = score, self.score(np.sort(current))
@@ -78,7 +78,7 @@ class IndexObjective:
             turn = (turn + 1) % len(current)
         return np.sort(current), n_swaps
 
-    def _best_single(self) -> tuple[IntArray, int]:
+    def _find_best_single(self) -> tuple[IntArray, int]:
         """Return the one centroid with the best worst-case access to all poses."""
         return np.array([self.access.min(axis=1).argmax()]), 1
 

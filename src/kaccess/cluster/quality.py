@@ -19,15 +19,21 @@ from numpy.typing import ArrayLike
 
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import assign
-from kaccess.cluster.coverage import coverage
+from kaccess.cluster.coverage import measure_coverage
 from kaccess.cluster.matrix import (
     check_access,
     check_centroids,
     check_labels,
-    reached,
+    is_reached,
 )
 
-__all__ = ["Quality", "accessibility_index", "assess", "unreachable_share"]
+__all__ = [
+    "Quality",
+    "accessibility_index",
+    "assess",
+    "measure_quality",
+    "measure_unreachable",
+]
 
 
 @dataclass(frozen=True)
@@ -83,15 +89,18 @@ def assess(
     centroids = check_centroids(centroid_indices, len(matrix))
     homes = _assign(matrix, centroids) if labels is None else labels
     homes = check_labels(homes, centroids, len(matrix))
-    return measure(matrix, centroids, homes, alpha=alpha)
+    return measure_quality(matrix, centroids, homes, alpha=alpha)
 
 
-def measure(
+def measure_quality(
     access: Array, centroids: IntArray, labels: IntArray, *, alpha: float
 ) -> Quality:
     """Return the figures of a clustering whose arrays have been checked."""
     sizes = np.bincount(labels)
-    intra, inter = _intra(access, centroids, labels), _inter(access, centroids, labels)
+    intra, inter = (
+        _measure_intra(access, centroids, labels),
+        _measure_inter(access, centroids, labels),
+    )
     singletons = centroids[sizes == 1]
     index = np.log(intra).mean() - np.log(inter).mean() - alpha * len(singletons)
     from_centroids = access[centroids]
@@ -101,12 +110,12 @@ def measure(
         inter=inter,
         sizes=sizes,
         singletons=singletons,
-        coverage=coverage(from_centroids, centroid_indices=centroids).share,
-        uncovered=np.flatnonzero(~reached(from_centroids).any(axis=0)),
+        coverage=measure_coverage(from_centroids, centroid_indices=centroids).share,
+        uncovered=np.flatnonzero(~is_reached(from_centroids).any(axis=0)),
     )
 
 
-def unreachable_share(access: Array, labels: IntArray) -> float:
+def measure_unreachable(access: Array, labels: IntArray) -> float:
     """Return the share of ordered pairs within clusters that are not reached.
 
     Zero where no cluster has two members.
@@ -115,7 +124,7 @@ def unreachable_share(access: Array, labels: IntArray) -> float:
     for cluster in range(labels.max() + 1):
         members = np.flatnonzero(labels == cluster)
         n_pairs += len(members) * (len(members) - 1)
-        n_missing += int((~reached(access[np.ix_(members, members)])).sum())
+        n_missing += int((~is_reached(access[np.ix_(members, members)])).sum())
     return n_missing / max(n_pairs, 1)
 
 
@@ -125,14 +134,14 @@ def _assign(access: Array, centroids: IntArray) -> IntArray:
     return np.asarray(order[assign(access, centroids[order])[0]])
 
 
-def _intra(access: Array, centroids: IntArray, labels: IntArray) -> Array:
+def _measure_intra(access: Array, centroids: IntArray, labels: IntArray) -> Array:
     """Return the worst access from each centroid to its members, (k,)."""
     worst = np.ones(len(centroids))
     np.minimum.at(worst, labels, access[centroids[labels], np.arange(len(access))])
     return worst
 
 
-def _inter(access: Array, centroids: IntArray, labels: IntArray) -> Array:
+def _measure_inter(access: Array, centroids: IntArray, labels: IntArray) -> Array:
     """Return the mean access from members of one cluster to each centroid, (k, k)."""
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(len(centroids)))

@@ -76,13 +76,15 @@ def select_k(
     rng = np.random.default_rng(random_state)
     resamples = draw_resamples(len(matrix), n_bootstrap, rng)
     _check_ks(ks, min(len(poses) for poses in [matrix, *resamples]))
-    models = [_template(estimator, random_state).set_params(n_clusters=k) for k in ks]
+    models = [
+        _copy_estimator(estimator, random_state).set_params(n_clusters=k) for k in ks
+    ]
     cuts = [matrix, *(matrix[np.ix_(poses, poses)] for poses in resamples)]
     fits = list(_fit_all(models, cuts, n_jobs, progress))
     rounds = [fits[i : i + len(ks)] for i in range(0, len(fits), len(ks))]
     best, *others = [max(fitted, key=lambda m: float(m.index_)) for fitted in rounds]
     stability = compare_resamples(matrix, best, resamples, others) if others else None
-    return Selection(best.n_clusters, best, _curve(rounds[0]), stability)
+    return Selection(best.n_clusters, best, _make_curve(rounds[0]), stability)
 
 
 def _check_ks(ks: list[int], n_poses: int) -> None:
@@ -93,7 +95,7 @@ def _check_ks(ks: list[int], n_poses: int) -> None:
     check_n_clusters(ks[-1], n_poses)
 
 
-def _template(estimator: KAccess | None, random_state: int | None) -> KAccess:
+def _copy_estimator(estimator: KAccess | None, random_state: int | None) -> KAccess:
     """Return an unfitted copy of `estimator` with that seed, if there is one."""
     copy: KAccess = clone(estimator or KAccess())
     if random_state is not None:
@@ -117,7 +119,7 @@ def _fit_all(
             yield model
 
 
-def _curve(models: list[KAccess]) -> Curve:
+def _make_curve(models: list[KAccess]) -> Curve:
     """Return the figures of models fitted with different numbers of clusters."""
     return Curve(
         k=np.array([model.n_clusters for model in models]),

@@ -57,12 +57,14 @@ def compare_resamples(
     ]
     return Stability(
         k=np.array([other.n_clusters for other in others]),
-        jaccard=np.array([_jaccard(model, poses, other) for poses, other in pairs]),
+        jaccard=np.array(
+            [_measure_jaccard(model, poses, other) for poses, other in pairs]
+        ),
         centroid_access=np.array([rows.max(axis=0) for rows in reach]),
     )
 
 
-def _jaccard(model: KAccess, poses: IntArray, other: KAccess) -> Array:
+def _measure_jaccard(model: KAccess, poses: IntArray, other: KAccess) -> Array:
     """Return the likeness of each cluster to the most similar other one, (k,)."""
     shared = np.zeros((len(model.centroid_indices_), len(other.centroid_indices_)))
     np.add.at(shared, (model.labels_[poses], other.labels_), 1.0)

@@ -29,22 +29,22 @@ def swap_for_access(
         (k,) centroids in no particular order, and the number of swaps.
     """
     centroids = centroids.copy()
-    nearest, best, second = _two_best(access, centroids)
+    nearest, best, second = _find_two_best(access, centroids)
     n_swaps, idle, pose = 0, 0, -1
     while idle < len(access):
         pose = (pose + 1) % len(access)
         idle += 1
-        leaver, gain = _best_leaver(access[pose], nearest, best, second, len(centroids))
+        leaver, gain = _find_leaver(access[pose], nearest, best, second, len(centroids))
         if gain > tolerance:
             centroids[leaver] = pose
-            nearest, best, second = _two_best(access, centroids)
+            nearest, best, second = _find_two_best(access, centroids)
             n_swaps += 1
             idle = 0
     return centroids, n_swaps
 
 
 @compiled
-def _two_best(access: Array, centroids: IntArray) -> tuple[IntArray, Array, Array]:
+def _find_two_best(access: Array, centroids: IntArray) -> tuple[IntArray, Array, Array]:
     """Return each pose's centroid, the access from it and from the second best."""
     nearest = np.zeros(len(access), dtype=np.intp)
     best, second = np.zeros(len(access)), np.zeros(len(access))
@@ -61,7 +61,7 @@ def _two_best(access: Array, centroids: IntArray) -> tuple[IntArray, Array, Arra
 
 
 @compiled
-def _best_leaver(
+def _find_leaver(
     row: Array, nearest: IntArray, best: Array, second: Array, n_clusters: int
 ) -> tuple[int, float]:
     """Return the centroid to swap against the pose with this `row`, and the gain."""

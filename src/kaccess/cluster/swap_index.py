@@ -16,7 +16,7 @@ from kaccess.base.types import Array, IntArray
 from kaccess.cluster.alternate import assign
 from kaccess.cluster.matrix import FLOOR
 
-__all__ = ["best_replacement"]
+__all__ = ["find_replacement"]
 
 _LOG_FLOOR = float(np.log(FLOOR))
 _CHUNK = 32  # FLOOR**32 = 1e-256 is still a normal float64
@@ -49,7 +49,7 @@ class _Scratch(NamedTuple):
 
 
 @compiled
-def best_replacement(
+def find_replacement(
     access: Array, kept: IntArray, alpha: float, bar: float
 ) -> tuple[int, float]:
     """Return the pose that completes `kept` best, and the index I it leads to.
@@ -75,7 +75,7 @@ def best_replacement(
             _keep_ties(bars, clusters, label)
             continue
         own_bar, bars[pose] = bars[pose], -1.0  # it always takes itself
-        index = _index_with(access, pose, bars, clusters, scratch, alpha, bar)
+        index = _score_with(access, pose, bars, clusters, scratch, alpha, bar)
         bars[pose] = own_bar
         if index > bar:
             winner, bar = pose, index
@@ -95,7 +95,7 @@ def _describe(access: Array, kept: IntArray) -> _Clusters:
     reach, sums, toward = _sum_by_cluster(access, kept, labels)
     logs, nothing = np.empty(len(kept)), np.zeros(len(kept))
     for cluster in range(len(kept)):
-        logs[cluster] = _row_log(sums[cluster], nothing, sizes[cluster], cluster)
+        logs[cluster] = _sum_row_log(sums[cluster], nothing, sizes[cluster], cluster)
     return _Clusters(
         labels, best, order, starts, sizes, worst, reach, sums, toward, logs
     )
@@ -141,7 +141,7 @@ def _keep_ties(bars: Array, clusters: _Clusters, label: int) -> None:
 
 
 @compiled
-def _index_with(
+def _score_with(
     access: Array,
     pose: int,
     bars: Array,
@@ -163,9 +163,9 @@ def _index_with(
     limit = (known - bar) * k**2 - settled
     least = (n_open * (m - 1) + m) * _LOG_FLOOR
     if least < limit:
-        least += _new_row(moved, clusters, scratch) - m * _LOG_FLOOR
+        least += _sum_new_row(moved, clusters, scratch) - m * _LOG_FLOOR
     if least < limit:
-        least = _changed_rows(moved, clusters, scratch, least, limit)
+        least = _add_changed_rows(moved, clusters, scratch, least, limit)
     return float(known - (settled + least) / k**2)
 
 
@@ -219,12 +219,14 @@ def _settle(
             settled += clusters.logs[cluster]
         else:
             n_open += 1
-            scratch.worst[cluster] = _worst_of_rest(row, bars, clusters, cluster)
+            scratch.worst[cluster] = _find_worst_of_rest(row, bars, clusters, cluster)
     return n_singletons, n_open, settled + _sum_log(scratch.column)
 
 
 @compiled
-def _worst_of_rest(row: Array, bars: Array, clusters: _Clusters, cluster: int) -> float:
+def _find_worst_of_rest(
+    row: Array, bars: Array, clusters: _Clusters, cluster: int
+) -> float:
     """Return the least access from a centroid to the members that stay."""
     place = clusters.starts[cluster]
     while row[clusters.order[place]] > bars[clusters.order[place]]:
@@ -233,7 +235,7 @@ def _worst_of_rest(row: Array, bars: Array, clusters: _Clusters, cluster: int) -
 
 
 @compiled
-def _new_row(moved: IntArray, clusters: _Clusters, scratch: _Scratch) -> float:
+def _sum_new_row(moved: IntArray, clusters: _Clusters, scratch: _Scratch) -> float:
     """Return the sum of log A_inter over the row of the candidate's own cluster."""
     row = scratch.row
     row[:] = 0.0
@@ -245,7 +247,7 @@ def _new_row(moved: IntArray, clusters: _Clusters, scratch: _Scratch) -> float:
 
 
 @compiled
-def _changed_rows(
+def _add_changed_rows(
     moved: IntArray, clusters: _Clusters, scratch: _Scratch, least: float, limit: float
 ) -> float:
     """Return `least` with the rows that lose members at their values, not at the floor.
@@ -264,12 +266,12 @@ def _changed_rows(
         if scratch.losses[cluster] > 0 and least < limit:
             left = clusters.sizes[cluster] - scratch.losses[cluster]
             least -= (m - 1) * _LOG_FLOOR
-            least += _row_log(clusters.sums[cluster], taken[cluster], left, cluster)
+            least += _sum_row_log(clusters.sums[cluster], taken[cluster], left, cluster)
     return least
 
 
 @compiled
-def _row_log(sums: Array, taken: Array, size: int, diagonal: int) -> float:
+def _sum_row_log(sums: Array, taken: Array, size: int, diagonal: int) -> float:
     """Return the sum of log((sums - taken) / size) over a row, but for its diagonal."""
     floor = FLOOR * size
     total = -np.log(max(sums[diagonal] - taken[diagonal], floor))

@@ -9,7 +9,7 @@ import numpy as np
 
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.methods import Fit
-from kaccess.cluster.quality import Quality, assess, unreachable_share
+from kaccess.cluster.quality import Quality, assess, measure_unreachable
 from kaccess.config import ClusterConfig
 
 __all__ = ["StoredClustering"]
@@ -82,7 +82,7 @@ class StoredClustering:
     @cached_property
     def unreachable(self) -> float:
         """Share of ordered pairs within clusters that are not reached."""
-        return unreachable_share(self.access, self.labels)
+        return measure_unreachable(self.access, self.labels)
 
     @cached_property
     def by_size(self) -> IntArray:
