@@ -1,42 +1,43 @@
-"""A module imports only from layers below its own."""
+"""Imports go down or sideways, never up, and never in a circle."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import kaccess
 
 ROOT = Path(kaccess.__file__).parent
-LAYERS = [
-    {"compiled", "errors", "files", "types"},
-    {"config", "progress", "rotations", "stats", "study", "tensors"},
-    {"robots", "cluster", "policy", "starts"},
-    {"engines", "shipped"},
-    {"machine", "poses", "train"},
-    {"access", "stored"},
-    {"envs"},
-    {"curves", "evaluate", "skill"},
-    {"guide"},
-    {"learners", "learning"},
-    {"report"},
-    {"pipeline"},
-    {"motions"},
-    {"views"},
-    {"console", "cli", "__main__"},
+LAYERS = [  # from the bottom to the top
+    {"base", "config"},
+    {"robots", "engines", "poses", "starts", "access", "cluster"},
+    {"envs", "policies", "sac"},
+    {"study"},
+    {"guide", "evaluation", "training"},
+    {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-# Third-party packages that only one part may know.
+# Third-party packages that only these parts may import.
 ONLY_IN = {
-    "torch": {"train"},
-    "gymnasium": {"envs", "train"},
+    "torch": {"sac"},
+    "gymnasium": {"envs", "sac"},
     "matplotlib": {"report"},
     "jinja2": {"report"},
     "PIL": {"report"},
     "tyro": {"cli"},
+    "zarr": {"study"},
 }
+# Functions that write files, and the parts that may call them.
+WRITES = {"whole_file", "write_json", "write_tensors"}
+WRITERS = {"base", "policies", "sac", "starts", "study", "report", "pipeline"}
 
 
-def scale_progress(path):
+def part_of(path):
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def modules():
+    top = {ROOT / "__init__.py", ROOT / "__main__.py"}
+    return [path for path in ROOT.rglob("*.py") if path not in top]
 
 
 def imports(path):
@@ -48,33 +49,53 @@ def imports(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def modules():
-    return [path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py"]
-
-
-def test_every_module_has_a_layer():
-    assert {scale_progress(path) for path in modules()} <= LEVEL.keys()
-
-
-def test_imports_go_down():
-    wrong = []
+def links():
+    """Yield every module, its part, and the part of each import from the package."""
     for path in modules():
-        part = scale_progress(path)
         for name in imports(path):
             package, _, rest = name.partition(".")
             other = rest.split(".")[0]
-            if package != "kaccess" or other not in LEVEL or other == part:
-                continue
-            same_command = LEVEL[other] == LEVEL[part] == LEVEL["cli"]
-            if LEVEL[other] >= LEVEL[part] and not same_command:
-                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+            if package == "kaccess" and other in LEVEL and other != part_of(path):
+                yield path, part_of(path), other
+
+
+def test_every_module_has_a_layer():
+    assert {part_of(path) for path in modules()} == LEVEL.keys()
+
+
+def test_imports_do_not_go_up():
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {other}"
+        for path, part, other in links()
+        if LEVEL[other] > LEVEL[part]
+    ]
     assert wrong == []
+
+
+def test_imports_do_not_go_in_a_circle():
+    graph = {}
+    for _, part, other in links():
+        graph.setdefault(part, set()).add(other)
+    TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 def test_third_party_packages_stay_where_they_belong():
     for path in modules():
         for name in imports(path):
             package = name.split(".")[0]
-            assert scale_progress(path) in ONLY_IN.get(
-                package, {scale_progress(path)}
-            ), path
+            assert part_of(path) in ONLY_IN.get(package, {part_of(path)}), path
+
+
+def test_only_some_parts_write_files():
+    for path in modules():
+        used = {name.rpartition(".")[2] for name in imports(path)}
+        assert not used & WRITES or part_of(path) in WRITERS, path
+
+
+def test_contributing_shows_these_layers():
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    for parts in LAYERS:
+        line = next(
+            line for line in text.splitlines() if set(line.split()[1:]) == parts
+        )
+        assert line[0].isdigit()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kaccess import InitialStates, InputError
-from kaccess.starts import NINE_POSES, parse_mixture
+from kaccess.starts import KEYFRAME_STARTS, command_for, known_starts, parse_mixture
 
 
 def three(weights=(0.5, 0.5, 0.0)):
@@ -64,13 +64,13 @@ def test_no_states_are_refused():
 
 
 def test_bittle_has_the_nine_poses(bittle):
-    assert set(NINE_POSES) <= bittle.keyframes.keys()
+    assert set(KEYFRAME_STARTS["9-pose"]) <= bittle.keyframes.keys()
 
 
 def test_a_mixture_draws_from_each_by_its_share():
     one = InitialStates.uniform(np.zeros((3, 2)), names=("a", "b", "c"), model="m")
     other = InitialStates.uniform(np.ones((1, 2)), names=("d",), model="")
-    mixture = InitialStates.mixed({one: 0.7, other: 0.3})
+    mixture = InitialStates.mix({one: 0.7, other: 0.3})
     np.testing.assert_allclose(mixture.weights, [0.7 / 3] * 3 + [0.3])
     assert (mixture.names, mixture.model) == (("a", "b", "c", "d"), "m")
     drawn = mixture.sample(np.random.default_rng(0), 2000)
@@ -79,9 +79,9 @@ def test_a_mixture_draws_from_each_by_its_share():
 
 def test_shares_that_do_not_sum_to_one_are_refused():
     with pytest.raises(InputError, match=r"`weights` must be .* sum to 1"):
-        InitialStates.mixed({three(): 0.5})
+        InitialStates.mix({three(): 0.5})
     with pytest.raises(InputError, match="at least one"):
-        InitialStates.mixed({})
+        InitialStates.mix({})
 
 
 def test_states_of_different_robots_are_not_mixed():
@@ -89,7 +89,7 @@ def test_states_of_different_robots_are_not_mixed():
     wider = InitialStates.uniform(np.zeros((1, 3)), names=("d",), model="")
     for stranger in (other, wider):
         with pytest.raises(InputError, match="different robots"):
-            InitialStates.mixed({three(): 0.5, stranger: 0.5})
+            InitialStates.mix({three(): 0.5, stranger: 0.5})
 
 
 @pytest.mark.parametrize(

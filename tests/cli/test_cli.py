@@ -61,22 +61,19 @@ def test_the_whole_flow(tmp_path, capsys, monkeypatch):
 
 
 def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
-    from kaccess import SampleConfig
-    from kaccess.cli import stages
-    from kaccess.config import SacConfig, TrainConfig
+    from kaccess.config import PRESETS, Preset, SacConfig, TrainConfig
 
     pytest.importorskip("torch")
-    little = TrainConfig(seeds=1, episodes=1, test_poses=2)
-    monkeypatch.setitem(stages.PRESETS, "quick", SampleConfig(n=6))
-    monkeypatch.setattr(stages, "SHORT_TRAINING", little)
-    monkeypatch.setattr(stages, "SHORT_SAC", SacConfig(hidden=(8,), batch_size=8))
+    training = TrainConfig(seeds=1, episodes=1, test_poses=2)
+    sac = SacConfig(hidden=(8,), batch_size=8)
+    monkeypatch.setitem(PRESETS, "quick", Preset(poses=6, train=training, sac=sac))
     main(["run", str(TINY), str(tmp_path / "study")])
     out = capsys.readouterr().out
     assert "This robot" in out
-    assert "From 100 poses that no policy has learned from" in out
-    assert "After 1 episodes" in out
+    assert "From 100 poses that no policy trained on" in out
+    assert "This was a short training: 1 episodes" in out
     page = tmp_path / "study" / "report.html"
-    assert out.splitlines()[-1] == f"Report: {page}" and page.exists()
+    assert f"Report: {page}" in out and page.exists()
 
 
 def test_help_is_quick_because_it_loads_nothing_heavy():
@@ -171,16 +168,16 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     ) as process:
         assert "Accessibility: 0 of 40,000 pairs" in process.stderr.readline()
         deadline = time.monotonic() + 60
-        while not Study(study).done()[0] and time.monotonic() < deadline:
+        while not Study(study).arrays.rows_done()[0] and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         err = process.stderr.read()
         assert process.wait() == 130
     assert err.strip().endswith(
-        "kaccess: Interrupted. What was stored is kept; run the same command again."
+        "kaccess: Interrupted. Stored work is kept; run the same command to resume."
     )
     assert "Traceback" not in err
-    assert Study(study).done()[0]
+    assert Study(study).arrays.rows_done()[0]
 
 
 def test_a_full_disk_is_explained_and_harms_nothing(tmp_path):
@@ -195,7 +192,7 @@ def test_a_full_disk_is_explained_and_harms_nothing(tmp_path):
 
     done = run("access", study, preexec_fn=limit)
     assert done.returncode == 2
-    assert "What was stored before is whole" in done.stderr
+    assert "Files stored before are whole" in done.stderr
     assert "Traceback" not in done.stderr
     assert (study / "study.json").read_text() == before
     assert np.isnan(Study(study).times).all()

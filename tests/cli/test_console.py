@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from kaccess import console
+from kaccess.cli import console
 from kaccess.cli.console import progress_bar
 
 

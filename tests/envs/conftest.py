@@ -6,7 +6,7 @@ import pytest
 from kaccess import InitialStates
 from kaccess.envs import ENV_IDS
 from kaccess.robots import ROBOTS, load_robot
-from kaccess.starts import NINE_POSES
+from kaccess.starts import KEYFRAME_STARTS
 
 
 @pytest.fixture(params=ENV_IDS)
@@ -22,8 +22,8 @@ def robot(request):
 @pytest.fixture(scope="session")
 def nine(bittle):
     """The keyframes of Bittle."""
-    qpos = np.array([bittle.keyframes[name].qpos for name in NINE_POSES])
-    return InitialStates.uniform(qpos, names=NINE_POSES, model=bittle.fingerprint)
+    qpos = np.array([bittle.keyframes[name].qpos for name in KEYFRAME_STARTS["9-pose"]])
+    return InitialStates.uniform(qpos, names=KEYFRAME_STARTS["9-pose"], model=bittle.fingerprint)
 
 
 @pytest.fixture

@@ -4,16 +4,23 @@ import numpy as np
 import pytest
 
 from kaccess.base.rotations import gravity_in_body
+from kaccess.config import EngineConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotEnv
 from kaccess.envs.tasks.fall_recovery import FallRecovery
-from kaccess.evaluation.pose_test import PoseTest, Scores, by_group, placed, summarize
+from kaccess.evaluation.pose_test import (
+    PoseTest,
+    Scores,
+    group_success,
+    place_test_poses,
+    summarize,
+)
 
 
 def hold_standing(robot):
     """Return a policy that always commands the standing joints."""
     low, high = robot.joint_range.T
-    standing = robot.joints(robot.standing[None])[0]
+    standing = robot.get_joints(robot.standing[None])[0]
     action = (2 * standing - low - high) / (high - low)
     return lambda obs: np.tile(action, (len(obs), 1))
 
@@ -67,7 +74,7 @@ def test_targets_that_never_change_are_smooth(bittle, poses):
 
 
 def test_a_tester_can_be_used_again(bittle, poses, scores):
-    tester = PoseTest(FallRecovery(), bittle, poses, n_threads=1)
+    tester = PoseTest(FallRecovery(), bittle, poses, engine=EngineConfig(threads=1))
     for _ in range(2):
         again = tester.score(hold_standing(bittle))
         np.testing.assert_array_equal(again.reward, scores.reward)
@@ -78,7 +85,7 @@ def test_equals_a_plain_loop_under_conditions(bittle, poses, text):
     under = Conditions.parse(text)
     scores = PoseTest(FallRecovery(), bittle, poses, conditions=under).score(wave)
     env = RobotEnv(robot=bittle, conditions=under)
-    for row, qpos in enumerate(placed(poses, bittle, under)):
+    for row, qpos in enumerate(place_test_poses(poses, bittle, under)):
         seen, _ = env.reset(options={"qpos": qpos})
         total = 0.0
         for _ in range(75):
@@ -95,8 +102,8 @@ def wave(obs):
 
 def test_on_a_slope_the_heading_of_a_pose_depends_on_its_number_alone(bittle, poses):
     many, slope = np.repeat(poses, 3, axis=0), Conditions(slope=10)
-    turned = placed(many, bittle, slope)
-    np.testing.assert_array_equal(placed(many[:5], bittle, slope), turned[:5])
+    turned = place_test_poses(many, bittle, slope)
+    np.testing.assert_array_equal(place_test_poses(many[:5], bittle, slope), turned[:5])
     np.testing.assert_array_equal(turned[0], many[0])
     np.testing.assert_allclose(
         gravity_in_body(turned[:, 3:7]), gravity_in_body(many[:, 3:7]), atol=1e-9
@@ -104,7 +111,7 @@ def test_on_a_slope_the_heading_of_a_pose_depends_on_its_number_alone(bittle, po
     golden = np.pi * (3 - 5**0.5)
     quat = [np.cos(golden / 2), 0, 0, np.sin(golden / 2)]
     np.testing.assert_allclose(turned[1, 3:7], quat)  # it stands
-    assert placed(many, bittle, Conditions(mass=2)) is many
+    assert place_test_poses(many, bittle, Conditions(mass=2)) is many
 
 
 @pytest.mark.parametrize("text", ["", "slope=10"])
@@ -145,7 +152,7 @@ def test_summary_by_hand():
 
 def test_groups_come_worst_first():
     success = some_scores().success
-    groups = by_group(success, np.array(["a", "b", "b", "a"]))
+    groups = group_success(success, np.array(["a", "b", "b", "a"]))
     assert [(each.name, each.n, each.success.value) for each in groups] == [
         ("b", 2, 0.5),
         ("a", 2, 1.0),

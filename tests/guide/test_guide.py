@@ -5,10 +5,11 @@ import pytest
 
 from kaccess import AccessConfig, InputError, estimate_times
 from kaccess.access.estimate import estimate_to_standing
-from kaccess.envs.task import make_task
+from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import PoseTest
-from kaccess.guide.guide import Guide, GuidedWarmUp, following
+from kaccess.guide import Guide, follow_guide
 from kaccess.poses import Poses
+from kaccess.training import GuidedWarmUp
 
 TASK = make_task("fall-recovery")
 RATE = 25  # steps per second of the task
@@ -62,7 +63,7 @@ def test_a_new_episode_begins_a_new_route(four):
 def test_standing_is_commanded_at_the_end_and_where_there_is_no_route(four):
     poses, times, to_standing = four
     robot = poses.robot
-    stand = robot.joints(robot.standing[None])
+    stand = robot.get_joints(robot.standing[None])
     guide = Guide(poses, times, to_standing, 3, task=TASK)
     upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
     obs = np.concatenate([seen(poses, [2, 3]), upright])
@@ -90,10 +91,10 @@ def test_does_not_go_on_with_a_skill_that_has_become_shorter(four):
         Guide(poses, times, to_standing, 1, task=task, skill=np.zeros((n, nu)))
         for n in (9, 3)
     )
-    stand = poses.robot.joints(poses.robot.standing[None])
+    stand = poses.robot.get_joints(poses.robot.standing[None])
     upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
     long.act(upright, np.array([True]))
-    with pytest.raises(InputError, match="has changed since it began"):
+    with pytest.raises(InputError, match="has changed since this run began"):
         short.set_state(long.get_state())
 
 
@@ -117,7 +118,7 @@ def test_gets_up_whoever_has_a_route(poses, engine):
     times = estimate_times(poses, config, engine=engine)
     to_standing = estimate_to_standing(poses, config, engine=engine).times
     guide = Guide(poses, times, to_standing, len(poses), task=TASK, config=config)
-    scores = PoseTest(TASK, poses.robot, poses.qpos).score(following(guide))
+    scores = PoseTest(TASK, poses.robot, poses.qpos).score(follow_guide(guide))
     at_once = np.isfinite(to_standing)
     assert at_once.any()
     assert scores.success[at_once].all()
@@ -128,7 +129,7 @@ def test_from_standing_it_does_the_skill_and_then_looks_again(four):
     robot, task = poses.robot, make_task("backflip")
     skill = np.random.default_rng(0).uniform(-1, 1, (3, robot.model.nu))
     guide = Guide(poses, times, to_standing, 1, task=task, skill=skill)
-    stand = robot.joints(robot.standing[None])
+    stand = robot.get_joints(robot.standing[None])
     upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
     begins, goes_on = np.array([True]), np.array([False])
     lying = seen(poses, [0])

@@ -11,7 +11,8 @@ from kaccess import AccessConfig, InputError, SampleConfig, Study, pipeline
 from kaccess.cli import main
 from kaccess.config import SkillConfig
 from kaccess.envs import RobotVectorEnv
-from kaccess.envs.task import Task, make_task
+from kaccess.envs.task import Task
+from kaccess.envs.tasks import make_task
 from kaccess.guide.guide import Guide
 from kaccess.guide.skill import Skill, _Form, find_skill, search_skill
 from kaccess.robots import find_mirror
@@ -35,7 +36,7 @@ class Dip(Task):
         memory[rows, 0] = lowest[rows]
         memory[rows, 1] = np.maximum(memory[:, 1], back)[rows]
 
-    def success(self, memory):
+    def has_succeeded(self, memory):
         done = memory[:, 1] > 0
         return done, done
 
@@ -59,14 +60,14 @@ def play(robot, actions):
 def test_what_is_found_does_the_task_from_standing(dip, bittle):
     assert dip.success > 0.5 and dip.reward > 5.0
     assert play(bittle, dip.actions)["success"].all()
-    stand = bittle.actions(bittle.joints(bittle.standing[None]))
+    stand = bittle.to_actions(bittle.get_joints(bittle.standing[None]))
     assert not play(bittle, np.repeat(stand, 30, axis=0))["success"].any()
 
 
 def test_it_ends_in_the_standing_pose_and_is_the_same_on_both_sides(dip, bittle):
-    stand = bittle.actions(bittle.joints(bittle.standing[None]))[0]
+    stand = bittle.to_actions(bittle.get_joints(bittle.standing[None]))[0]
     np.testing.assert_allclose(dip.actions[-1], stand)
-    mirrored = find_mirror(bittle).joints(dip.actions)
+    mirrored = find_mirror(bittle).reflect_joints(dip.actions)
     np.testing.assert_allclose(dip.actions, mirrored, atol=1e-12)
     assert dip.actions.shape == (30, bittle.model.nu)
 
@@ -81,7 +82,7 @@ def test_a_point_is_postures_and_how_long_each_is_held(bittle):
     form = _Form(bittle, Dip(), SkillConfig(postures=2, seconds=0.4))
     nu = bittle.model.nu
     point = np.concatenate([np.full(nu, 0.5), np.full(nu, -9.0), [0.12, 0.09]])
-    stand = bittle.actions(bittle.joints(bittle.standing[None]))[0]
+    stand = bittle.to_actions(bittle.get_joints(bittle.standing[None]))[0]
     actions = form.actions(np.stack([point, form.centre]))
     np.testing.assert_allclose(actions[0, :3], 0.5)  # 0.12 s at 25 Hz
     np.testing.assert_allclose(actions[0, 3:5], -1.0)  # cut
@@ -145,7 +146,7 @@ def study(tmp_path):
 def found(monkeypatch, nu):
     """Let the search find something at once."""
     skill = Skill(np.full((3, nu), 0.25), 0.5, 7.0)
-    monkeypatch.setattr("kaccess.guide.skill.search_skill", lambda *_, **__: skill)
+    monkeypatch.setattr("kaccess.guide.search_skill", lambda *_, **__: skill)
     return skill
 
 
@@ -157,7 +158,7 @@ def test_a_study_keeps_what_was_found_and_its_guide_does_it(
         find_skill(Study(study), task)
     main(["search", str(study), "--rounds", "3"])
     assert "a skill of 3 steps that succeeds in 50%" in capsys.readouterr().out
-    monkeypatch.setattr("kaccess.guide.skill.search_skill", None)  # not twice
+    monkeypatch.setattr("kaccess.guide.search_skill", None)  # not twice
     main(["search", str(study), "--rounds", "3"])
     stored = find_skill(Study(study), task)
     np.testing.assert_array_equal(stored.actions, skill.actions)
@@ -165,7 +166,9 @@ def test_a_study_keeps_what_was_found_and_its_guide_does_it(
     content = json.loads((study / "skills" / "backflip.json").read_text())
     assert content["settings"]["rounds"] == 3
     guide = Guide.of(Study(study), 1, task=task)
-    stand = np.concatenate([[0, 0, -1, 0, 0, 0], tiny.joints(tiny.standing[None])[0]])
+    stand = np.concatenate(
+        [[0, 0, -1, 0, 0, 0], tiny.get_joints(tiny.standing[None])[0]]
+    )
     action = guide.act(stand[None], np.array([True]))
     np.testing.assert_array_equal(action[0], skill.actions[0])
 

@@ -1,12 +1,15 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from kaccess import InputError
-from kaccess.study.study import Study, add_time
+from kaccess.study import Study
+from kaccess.study.timing import add_time
 
 
 def make(path, n=5, tile_rows=2, **settings):
@@ -27,20 +30,20 @@ def test_a_new_study_is_empty_and_reads_back(tmp_path):
     make(tmp_path / "a")
     study = Study(tmp_path / "a")
     assert study.n_poses == 5
-    assert study.parts == ("head", "tail")
-    np.testing.assert_array_equal(study.pose_array("qpos")[1], [3, 4, 5])
+    assert study.arrays.parts == ("head", "tail")
+    np.testing.assert_array_equal(study.arrays.read("poses/qpos")[1], [3, 4, 5])
     assert np.isnan(study.times).all() and np.isnan(study.to_standing).all()
     assert (study.outcomes == 0).all()
-    assert study.tiles() == [range(0, 2), range(2, 4), range(4, 5)]
+    assert study.arrays.tiles() == [range(0, 2), range(2, 4), range(4, 5)]
 
 
 @pytest.mark.parametrize("read_size", [1, 10, 2**24])
 def test_tiles_are_stored_apart(tmp_path, monkeypatch, read_size):
-    monkeypatch.setattr("kaccess.study.study._READ_SIZE", read_size)
+    monkeypatch.setattr("kaccess.study.arrays._READ_SIZE", read_size)
     study = make(tmp_path / "a")
-    study.write_rows(range(2, 4), np.full((2, 5), np.inf), np.full((2, 5), 2))
+    study.arrays.write_rows(range(2, 4), np.full((2, 5), np.inf), np.full((2, 5), 2))
     again = Study(tmp_path / "a")
-    np.testing.assert_array_equal(again.done(), [0, 0, 1, 1, 0])
+    np.testing.assert_array_equal(again.arrays.rows_done(), [0, 0, 1, 1, 0])
     np.testing.assert_array_equal(np.isnan(again.times).any(axis=1), [1, 1, 0, 0, 1])
 
 
@@ -50,7 +53,7 @@ def test_it_appears_whole_or_not_at_all(tmp_path, monkeypatch):
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kaccess.study.study._create_arrays", fail)
+    monkeypatch.setattr("kaccess.study.study.create_arrays", fail)
     with pytest.raises(OSError, match="No space left"):
         make(tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
@@ -101,7 +104,7 @@ def test_missing_arrays_are_explained(tmp_path):
 
 def test_a_chunk_that_is_junk_is_explained(tmp_path):
     study = make(tmp_path / "a")
-    study.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
+    study.arrays.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
     (tmp_path / "a" / "study.zarr" / "times" / "c" / "0" / "0").write_bytes(b"junk")
     with pytest.raises(InputError, match=r"study.zarr/times is damaged"):
         _ = Study(tmp_path / "a").times
@@ -110,18 +113,78 @@ def test_a_chunk_that_is_junk_is_explained(tmp_path):
 def test_a_tile_is_done_once_its_times_are_in(tmp_path, monkeypatch):
     """Outcomes go first, so that a kill between the two leaves the tile undone."""
     study, order = make(tmp_path / "a"), []
-    array = study._array
-    monkeypatch.setattr(study, "_array", lambda name: order.append(name) or array(name))
-    study.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
+    arrays = study.arrays
+    array = arrays.array
+    monkeypatch.setattr(arrays, "array", lambda name: order.append(name) or array(name))
+    study.arrays.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
     assert order == ["outcomes", "times"]
 
 
-def test_two_processes_cannot_record_different_settings(tmp_path):
+RECORD = """
+import sys
+from kaccess import InputError, Study
+study = Study(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    for section in range(20):
+        study.record(f"section {section}", {"owner": sys.argv[2]})
+except InputError:
+    print("refused")
+else:
+    print("recorded")
+"""
+
+
+def start_recording(path, owner):
+    process = subprocess.Popen(
+        [sys.executable, "-c", RECORD, str(path), owner],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_of_two_processes_with_different_settings_one_is_refused(tmp_path):
+    """Both begin at once, with the same old content in memory."""
     make(tmp_path / "a")
-    one, other = Study(tmp_path / "a"), Study(str(tmp_path / "a"))
-    one.record("access", {"joint_tol": 0.5})
-    with pytest.raises(InputError, match=r"joint_tol was 0.5 and is now 0.1"):
-        other.record("access", {"joint_tol": 0.1})
+    processes = [start_recording(tmp_path / "a", owner) for owner in "xy"]
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = sorted(process.communicate()[0].strip() for process in processes)
+    assert said == ["recorded", "refused"]
+    settings = Study(tmp_path / "a").settings
+    owners = {settings[f"section {section}"]["owner"] for section in range(20)}
+    assert len(owners) == 1
+
+
+def test_a_process_waits_for_whoever_has_the_lock(tmp_path):
+    """And a lock whose owner was killed is free."""
+    make(tmp_path / "a")
+    hold = (
+        "import sys, time; from pathlib import Path\n"
+        "from kaccess.study.lock import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1])):\n"
+        "    print('locked', flush=True); time.sleep(60)\n"
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path / "a")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert owner.stdout.readline() == "locked\n"
+    waiting = start_recording(tmp_path / "a", "x")
+    waiting.stdin.write("\n")
+    waiting.stdin.flush()
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.wait(timeout=0.5)
+    assert "section 0" not in Study(tmp_path / "a").settings
+    owner.kill()
+    owner.communicate()
+    assert waiting.communicate()[0].strip() == "recorded"
 
 
 def test_sections_are_written_once(tmp_path):

@@ -7,12 +7,14 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kaccess import InputError, Study, learning, pipeline, views
+from kaccess import InputError, Study, pipeline
 from kaccess.cli import main
+from kaccess.config import EvaluateConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks.fall_recovery import FallRecovery
 from kaccess.evaluation.pose_test import PoseTest
-from kaccess.sac import Policy
+from kaccess.evaluation.test_poses import get_test_poses
+from kaccess.policies import Policy
 from tests.training.runs import CONFIG, SAC, refusal, rows
 
 HARD = "torque=0.5,delay=0.04"
@@ -63,7 +65,7 @@ def test_training_under_conditions_goes_on_where_it_stopped(trained_hard, study)
 def test_curves_are_tested_under_the_conditions_of_the_training(trained_hard, tiny):
     """Its last point is what testing the policies under them gives."""
     study = Study(trained_hard)
-    poses = learning.test_poses(study, FallRecovery(), "curve", CONFIG.test_poses)
+    poses = get_test_poses(study, FallRecovery(), "curve", CONFIG.test_poses)
     for text, same in ((HARD, True), ("torque=0.2,delay=0.04", False)):
         tester = PoseTest(
             FallRecovery(), tiny, poses.qpos, conditions=Conditions.parse(text)
@@ -75,7 +77,7 @@ def test_curves_are_tested_under_the_conditions_of_the_training(trained_hard, ti
 
 
 def evaluate(path, **kwargs):
-    found = pipeline.evaluate(path, n_poses=6, **kwargs)
+    found = pipeline.evaluate(path, EvaluateConfig(poses=6, **kwargs))
     return [each.summary.reward for each in found]
 
 
@@ -116,8 +118,10 @@ def test_policies_are_tested_under_conditions(trained_hard):
 
 
 def test_a_policy_that_sees_commands_on_their_way_needs_them(trained_hard):
-    with pytest.raises(InputError, match="trained to see commands on their way"):
-        pipeline.evaluate(trained_hard, n_poses=2, trained_under=HARD, conditions="")
+    with pytest.raises(InputError, match="trained with delayed commands"):
+        pipeline.evaluate(
+            trained_hard, EvaluateConfig(poses=2, trained_under=HARD, conditions="")
+        )
 
 
 def test_the_command_line_knows_conditions(trained_hard, study, capsys):
@@ -139,7 +143,7 @@ def test_the_command_line_knows_conditions(trained_hard, study, capsys):
 
 def test_policies_of_conditions_are_shown_and_exported(trained_hard, tmp_path):
     onnx = pytest.importorskip("onnx")
-    path = views.export(
+    path = pipeline.export(
         trained_hard, "ka/seed-0", tmp_path / "policy.onnx", trained_under=HARD
     )
     said = {item.key: item.value for item in onnx.load(path).metadata_props}
@@ -150,8 +154,8 @@ def test_a_policy_in_the_folder_of_other_conditions_is_refused(trained_hard, tmp
     study = shutil.copytree(trained_hard, tmp_path / "study")
     runs = study / "train"
     shutil.copytree(runs / f"fall-recovery@{HARD}", runs / "fall-recovery@mass=2")
-    with pytest.raises(InputError, match="its `conditions` is not what"):
-        pipeline.evaluate(study, trained_under="mass=2")
+    with pytest.raises(InputError, match="its `conditions` is not that"):
+        pipeline.evaluate(study, EvaluateConfig(trained_under="mass=2"))
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,14 @@ import pytest
 
 pytest.importorskip("torch")
 
-from kaccess.evaluation.learning import pose_groups
-from kaccess.stored import load_poses
-
-from kaccess import InitialStates, InputError, Study, learning, pipeline, views
-from kaccess.config import SampleConfig, TrainConfig
+from kaccess import InitialStates, InputError, Study, pipeline
+from kaccess.config import EvaluateConfig, PlayConfig, SampleConfig, TrainConfig
 from kaccess.envs.tasks.backflip import Backflip
 from kaccess.envs.tasks.fall_recovery import FallRecovery
-from kaccess.sac import Policy, load_checkpoint
-from kaccess.training.learners import find_starts
+from kaccess.evaluation.test_poses import get_test_poses, group_poses
+from kaccess.policies import Policy
+from kaccess.sac import load_checkpoint
+from kaccess.study.starts import find_starts
 from tests.conftest import TINY
 from tests.training.runs import CONFIG, NAMES, SAC, refusal, rows
 
@@ -63,12 +62,12 @@ def test_guided_backflips_need_a_skill_and_are_tested_beside_it(study, tiny):
     with pytest.raises(InputError, match="Run `kaccess search"):
         pipeline.train(study, config, SAC, device="cpu")
     pipeline.train(study, replace(config, starts=("rnd",)), SAC, device="cpu")
-    found = pipeline.evaluate(study, task="backflip", n_poses=4)
+    found = pipeline.evaluate(study, EvaluateConfig(task="backflip", poses=4))
     assert "routes" not in [each.name for each in found]
     skill = {"actions": np.zeros((3, tiny.model.nu)), "success": 0.5, "reward": 1.0}
     Study(study).write_json("skills/backflip.json", skill)
     pipeline.train(study, config, SAC, device="cpu")
-    found = pipeline.evaluate(study, task="backflip", n_poses=4)
+    found = pipeline.evaluate(study, EvaluateConfig(task="backflip", poses=4))
     names = ["guided-rnd/seed-0", "guided-rnd/seed-1", "rnd/seed-0", "rnd/seed-1"]
     assert [each.name for each in found] == [*names, "routes"]
 
@@ -79,24 +78,27 @@ def test_the_best_policies_can_be_tested_instead_of_the_last(trained, tmp_path):
     other, mine = runs / "ka" / "seed-1", runs / "ka" / "seed-0"
     assert (mine / "best.safetensors").exists()
     shutil.copy(other / "policy.safetensors", mine / "best.safetensors")
-    last = {each.name: each.summary for each in pipeline.evaluate(path, n_poses=4)}
-    best = pipeline.evaluate(path, n_poses=4, best=True)
+    last = {
+        each.name: each.summary
+        for each in pipeline.evaluate(path, EvaluateConfig(poses=4))
+    }
+    best = pipeline.evaluate(path, EvaluateConfig(poses=4, best=True))
     found = {each.name: each.summary for each in best}
     assert found["ka/seed-0"] == last["ka/seed-1"] != last["ka/seed-0"]
     assert (path / "evaluation" / "fall-recovery_best.json").exists()
-    html = views.report(path).read_text(encoding="utf-8")
+    html = pipeline.report(path).read_text(encoding="utf-8")
     assert "Fall recovery (best) from 4 test poses" in html
     (mine / "best.safetensors").unlink()
     with pytest.raises(InputError, match="seed-0 has no best policy"):
-        pipeline.evaluate(path, n_poses=4, best=True)
+        pipeline.evaluate(path, EvaluateConfig(poses=4, best=True))
 
 
 def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
     task, path = Backflip(), Study(study)
-    every = learning.test_poses(path, FallRecovery(), "final", 40).qpos
+    every = get_test_poses(path, FallRecovery(), "final", 40).qpos
     some = every[task.qualifies(every)]
     assert 0 < len(some) < len(every)
-    fit = learning.test_poses(path, task, "final", len(some) + 1).qpos  # draws more
+    fit = get_test_poses(path, task, "final", len(some) + 1).qpos  # draws more
     assert task.qualifies(fit).all() and len(fit) == len(some) + 1
     np.testing.assert_array_equal(fit[:-1], some)
 
@@ -104,16 +106,14 @@ def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
 def test_refuses_to_look_for_test_poses_forever(study, monkeypatch):
     monkeypatch.setattr(Backflip, "qualifies", lambda self, qpos: qpos[:, 0] > 1e9)
     with pytest.raises(
-        InputError, match=r"fewer than one in 16 poses \(0 are at hand, 2 are needed"
+        InputError, match=r"fewer than one in 16 poses \(0 found, 2 needed"
     ):
-        learning.test_poses(Study(study), Backflip(), "final", 2)
+        get_test_poses(Study(study), Backflip(), "final", 2)
 
 
 def test_routes_can_be_watched(study, tmp_path):
     """Without any training: what the graph does from a test pose."""
-    from kaccess.report.play.play import policy_at_work
-
-    clip = policy_at_work(study, "routes", seconds=0.4)
+    clip = pipeline.play(study, PlayConfig(run="routes", seconds=0.4)).clip
     assert len(clip.qpos) > 1
     assert not np.array_equal(clip.qpos[0], clip.qpos[-1])
 
@@ -178,7 +178,7 @@ def test_seeds_can_be_trained_apart(trained, study):
 
 
 def test_policies_are_tested_from_poses_never_learned_from(trained):
-    found = pipeline.evaluate(trained, n_poses=10)
+    found = pipeline.evaluate(trained, EvaluateConfig(poses=10))
     assert [each.name for each in found] == [*NAMES, "routes"]
     for each in found:
         assert each.summary.n == 10
@@ -190,29 +190,29 @@ def test_policies_are_tested_from_poses_never_learned_from(trained):
 
 
 def test_poses_to_test_on_are_apart_and_stay_the_same(study):
-    known = Study(study).pose_array("qpos")
-    final = learning.test_poses(Study(study), FallRecovery(), "final", 8).qpos
-    curve = learning.test_poses(Study(study), FallRecovery(), "curve", 8).qpos
+    known = Study(study).poses.qpos
+    final = get_test_poses(Study(study), FallRecovery(), "final", 8).qpos
+    curve = get_test_poses(Study(study), FallRecovery(), "curve", 8).qpos
     for one, other in ((known, final), (known, curve), (final, curve)):
         assert np.abs(one[:, None] - other[None]).max(axis=2).min() > 1e-6
     shutil.rmtree(study / "tests")
-    first = learning.test_poses(Study(study), FallRecovery(), "final", 1).qpos
+    first = get_test_poses(Study(study), FallRecovery(), "final", 1).qpos
     np.testing.assert_array_equal(first, final[:1])
-    more = learning.test_poses(Study(study), FallRecovery(), "final", 12).qpos
+    more = get_test_poses(Study(study), FallRecovery(), "final", 12).qpos
     np.testing.assert_array_equal(more[:8], final)
     np.testing.assert_array_equal(
-        learning.test_poses(Study(study), FallRecovery(), "final", 8).qpos, final
+        get_test_poses(Study(study), FallRecovery(), "final", 8).qpos, final
     )
 
 
 def test_a_centroid_belongs_to_its_own_cluster(clustered):
     study = Study(clustered)
-    poses = load_poses(study)
-    centroids = study.read_jsons("clusters")["kaccess"]["centroids"]
+    poses = study.poses
+    centroids = study.clusterings["kaccess"].centroids
     some = replace(
         poses, qpos=poses.qpos[centroids], contacts=poses.contacts[centroids]
     )
-    homes = pose_groups(study, some, n_threads=1)["cluster"]
+    homes = group_poses(study, some, n_threads=1)["cluster"]
     assert homes.tolist() == ["0", "1", "2", "3"]
 
 
@@ -245,9 +245,9 @@ def test_starts_of_another_model_are_refused(study, capsys):
 
 def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
     err = refusal(capsys, "train", trained, "--starts", "ka", "--device", "cpu")
-    assert "was trained before, with other learners" in err
+    assert "was already trained, in a different population" in err
     overlap = ("--seeds", 2, "--first-seed", 1, "--starts", "ka", "--device", "cpu")
-    assert "(further seeds with `--first-seed`)" in refusal(
+    assert "further seeds with `--first-seed`" in refusal(
         capsys, "train", trained, *overlap
     )
     err = refusal(capsys, "train", trained, "--first-seed", -1)
@@ -256,7 +256,9 @@ def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
 
 @pytest.mark.parametrize("other", [(), ("--run", "routes")])
 def test_only_learners_have_a_best_policy(study, capsys, other):
-    assert "`best` is of a learner" in refusal(capsys, "play", study, "--best", *other)
+    assert "`--best` needs `--run LEARNER`" in refusal(
+        capsys, "play", study, "--best", *other
+    )
 
 
 def test_a_gpu_that_is_not_there_is_refused(study, capsys, monkeypatch):
@@ -274,7 +276,7 @@ def test_a_policy_of_another_task_is_refused(trained, tmp_path, capsys):
     study = shutil.copytree(trained, tmp_path / "study")
     shutil.copytree(study / "train" / "fall-recovery", study / "train" / "stand")
     err = refusal(capsys, "evaluate", study, "--task", "stand")
-    assert "was trained differently: its `task` is not what" in err
+    assert "was trained differently: its `task` is not that" in err
 
 
 def test_an_unknown_run_lists_those_there_are(trained, capsys):
@@ -284,7 +286,7 @@ def test_an_unknown_run_lists_those_there_are(trained, capsys):
 
 def test_an_exported_policy_says_how_to_use_it(trained, tmp_path):
     onnx = pytest.importorskip("onnx")
-    path = views.export(trained, "ka/seed-0", tmp_path / "policy.onnx")
+    path = pipeline.export(trained, "ka/seed-0", tmp_path / "policy.onnx")
     said = {item.key: item.value for item in onnx.load(path).metadata_props}
     assert json.loads(said["joints"]) == ["left", "right"]
     assert float(said["control_rate_hz"]) == 25.0
@@ -292,9 +294,9 @@ def test_an_exported_policy_says_how_to_use_it(trained, tmp_path):
 
 
 def test_bittles_policies_know_its_firmware(bittle):
-    from kaccess.evaluation.learning import policy_metadata
+    from kaccess.training.train import describe_policy
 
-    known = policy_metadata(FallRecovery(), bittle)["firmware_joints"]
+    known = describe_policy(FallRecovery(), bittle)["firmware_joints"]
     assert list(known) == [str(index) for index in range(8, 16)]
     assert known["8"] == "lf_shoulder" and known["14"] == "rr_knee"
     assert set(known.values()) == set(bittle.joint_names)

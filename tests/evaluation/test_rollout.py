@@ -1,9 +1,9 @@
 import numpy as np
-from kaccess.evaluation.recording import Recording, record
 
 from kaccess.envs.robot_env import RobotEnv
-from kaccess.envs.task import make_task
-from kaccess.report.page.motion import Motion, choose_robot, snapshots
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.rollout import Recording, record
+from kaccess.report.page.motion import Motion, choose_robot, pick_snapshots
 
 
 def wave(obs):
@@ -14,7 +14,7 @@ def test_a_recording_is_what_the_environment_does(tiny):
     task = make_task("fall-recovery")
     qpos = np.repeat(tiny.standing[None], 3, axis=0)
     qpos[:, tiny.joint_adr[0]] = (0.0, -0.2, -0.4)
-    found = record(task, tiny, wave, qpos, n_steps=6)
+    found = record(task, tiny, wave, qpos, seconds=0.24)
     env = RobotEnv(task, robot=tiny)
     for robot in range(3):
         seen, _ = env.reset(options={"qpos": qpos[robot]})
@@ -56,5 +56,5 @@ def test_snapshots_end_shortly_after_success():
     times = 0.04 * np.arange(76)
     early = Motion("ka/seed-0", 0, times, blank, blank, blank, ("a",), 1.0)
     never = Motion("ka/seed-0", 0, times, blank, blank, blank, ("a",), None)
-    assert times[snapshots(early, 5)[[0, -1]]].round(2).tolist() == [0.0, 1.4]
-    assert times[snapshots(never, 5)[[0, -1]]].round(2).tolist() == [0.0, 3.0]
+    assert times[pick_snapshots(early, 5)[[0, -1]]].round(2).tolist() == [0.0, 1.4]
+    assert times[pick_snapshots(never, 5)[[0, -1]]].round(2).tolist() == [0.0, 3.0]

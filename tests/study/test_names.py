@@ -1,0 +1,82 @@
+"""Names of learners, runs and tests: what is written is what is parsed."""
+
+import pytest
+
+from kaccess import InputError
+from kaccess.study import ROUTES, LearnerName, RunsName, TestName
+from kaccess.study.names import find_learners, name_population
+
+HARD = "torque=0.6,delay=0.04"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (LearnerName("ka", 0), "ka/seed-0"),
+        (LearnerName.of("guided-ka+rnd:0.2", 12), "guided-ka+rnd-0.2/seed-12"),
+        (LearnerName(ROUTES, None), "routes"),
+    ],
+)
+def test_learners(name, text):
+    assert name.text == text
+    assert LearnerName.parse(text) == name
+
+
+@pytest.mark.parametrize("text", ["ka/seed-x", "ka/0", "ka/seed-0/more", "ka/"])
+def test_what_is_no_learner_is_refused(text):
+    with pytest.raises(InputError, match="is not the name of a learner"):
+        LearnerName.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "label"),
+    [
+        (RunsName("fall-recovery"), "fall-recovery", "Fall recovery"),
+        (RunsName("stand", HARD), f"stand@{HARD}", f"Stand ({HARD})"),
+    ],
+)
+def test_runs(name, text, label):
+    assert (name.text, name.label) == (text, label)
+    assert RunsName.parse(text) == name
+
+
+PLAIN, TRAINED_HARD = RunsName("fall-recovery"), RunsName("backflip", HARD)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "label"),
+    [
+        (TestName(PLAIN, False, ""), "fall-recovery", "Fall recovery"),
+        (TestName(PLAIN, True, ""), "fall-recovery_best", "Fall recovery (best)"),
+        (
+            TestName(PLAIN, False, "slope=10"),
+            "fall-recovery_under_slope=10",
+            "Fall recovery (under slope=10)",
+        ),
+        (TestName(TRAINED_HARD, False, HARD), f"backflip@{HARD}", f"Backflip ({HARD})"),
+        (
+            TestName(TRAINED_HARD, True, ""),
+            f"backflip@{HARD}_best_under_nominal",
+            f"Backflip ({HARD}, best, under nominal)",
+        ),
+    ],
+)
+def test_tests(name, text, label):
+    assert (name.text, name.label) == (text, label)
+    assert TestName.parse(text) == name
+
+
+def test_populations_are_named_by_their_starts_and_seeds():
+    starts = ("ka", "ka+rnd:0.2")
+    assert name_population(starts, range(3)) == "checkpoint_ka_ka+rnd-0.2_3"
+    assert name_population(starts, range(5, 8)) == "checkpoint_ka_ka+rnd-0.2_5-7"
+
+
+def test_learners_are_found_by_a_file_of_theirs(tmp_path):
+    for name in ("ka/seed-1", "ka/seed-0", "rnd/seed-0", "rnd/other"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "policy").touch()
+    (tmp_path / "ka/seed-2").mkdir()
+    found = find_learners(tmp_path, "policy")
+    assert list(found) == ["ka/seed-0", "ka/seed-1", "rnd/seed-0"]
+    assert found["rnd/seed-0"] == tmp_path / "rnd" / "seed-0"
