@@ -1,4 +1,4 @@
-"""Write candidate starts into a study, all from its matrix, to be compared by learning.
+"""Write candidate starts into a study, all from its matrix, to compare by learning.
 
 python experiments/candidate_starts.py runs/bittle
 """
@@ -8,17 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import tyro
-from kaccess.stored import finished_times, load_poses
 
-from kaccess.access import accessibility
 from kaccess.cluster import KAccess, select_k
 from kaccess.starts import InitialStates
-from kaccess.study.study import Study
+from kaccess.study import Study
 
 
 @dataclass(frozen=True)
 class Config:
-    """Where they go."""
+    """Study to write to."""
 
     study: tyro.conf.Positional[Path]
     """Folder of the study, clustered by K-Access."""
@@ -26,8 +24,7 @@ class Config:
 
 def main(config: Config) -> None:
     study = Study(config.study)
-    poses = load_poses(study)
-    access = accessibility(finished_times(study))
+    poses, access = study.poses, study.access
     direct = np.isfinite(study.to_standing)
 
     def save(name: str, rows: np.ndarray, weights: np.ndarray | None = None) -> None:
@@ -46,11 +43,11 @@ def main(config: Config) -> None:
     save("far", np.flatnonzero(~direct))
 
     # K-Access: the paper's Algorithm 1, and the default solver with other weights
-    letter = KAccess(solver="alternate", n_init=30, random_state=0)
-    letter = select_k(access, range(2, 121), estimator=letter).model
-    save("ka-1", letter.centroid_indices_)
-    found = study.read_jsons("clusters")["kaccess"]
-    centroids, labels = np.array(found["centroids"]), np.array(found["labels"])
+    published = KAccess(solver="alternate", n_init=30, random_state=0)
+    published = select_k(access, range(2, 121), estimator=published).model
+    save("ka-1", published.centroid_indices_)
+    found = study.clusterings["kaccess"]
+    centroids, labels = found.centroids, found.labels
     save("ka-size", centroids, np.bincount(labels, minlength=len(centroids)) * 1.0)
     save("ka-near", centroids, np.where(direct[centroids], 1.0, 0.0) + 0.1)
 

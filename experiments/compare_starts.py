@@ -13,48 +13,56 @@ from typing import Literal
 
 import tyro
 
+from kaccess.config import TaskName
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.comparison import format_comparison
 from kaccess.evaluation.curves import (
-    format_comparison,
     load_curves,
+    merge_curves,
     pool_curves,
     save_curves,
-    side_by_side,
 )
 from kaccess.report.figures import draw_curves
-from kaccess.report.figures.style import figure_style, new_figure, save_figure
+from kaccess.report.figures.style import figure_style, make_figure, save_figure
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is compared."""
+    """Curves to compare, and how."""
 
     curves: tyro.conf.Positional[Path]
-    """Folder of runs, such as `train/fall-recovery` of a study, or a table of them."""
+    """Folder of runs, such as `train/fall-recovery` of a study, or a table (CSV)."""
+    task: TaskName = "fall-recovery"
+    """Task that was learned: it says how many steps an episode has."""
     more: tuple[Path, ...] = ()
-    """More of the same, of other runs, to be taken together with it."""
+    """More runs with the same settings, to be pooled with the first."""
     beside: dict[str, Path] = field(default_factory=dict)
-    """Runs with other settings, by a name for these: NAME PATH NAME PATH ..."""
+    """Runs with other settings, each with a name: NAME PATH NAME PATH ..."""
     against: str = "rnd"
-    """Starts to compare with."""
+    """Kind of starts to compare with."""
     levels: tuple[float, ...] = (0.90, 0.95, 0.99)
-    """Shares of success to be reached."""
-    figure: Literal["success", "success_loose"] = "success_loose"
-    """Which success."""
+    """Levels of success."""
+    score: Literal["success", "success_loose"] = "success_loose"
+    """Strict or loose success."""
     picture: Path | None = None
-    """Where to draw the curves."""
+    """Picture file of the curves."""
     table: Path | None = None
-    """Where to write the curves of a folder of runs as one table."""
+    """Table (CSV) to write the curves of a folder of runs to."""
 
 
 def main(config: Config) -> None:
     paths = (config.curves, *config.more)
-    curves = pool_curves([load_curves(path) for path in paths])
+    steps = make_task(config.task).episode_steps
+    curves = pool_curves([load_curves(path, episode_steps=steps) for path in paths])
     if config.beside:
-        others = {name: load_curves(path) for name, path in config.beside.items()}
-        curves = side_by_side({"": curves, **others})
+        others = {
+            name: load_curves(path, episode_steps=steps)
+            for name, path in config.beside.items()
+        }
+        curves = merge_curves({"": curves, **others})
     print(
         format_comparison(
-            curves, against=config.against, levels=config.levels, figure=config.figure
+            curves, against=config.against, levels=config.levels, score=config.score
         )
     )
     if config.table:
@@ -62,11 +70,11 @@ def main(config: Config) -> None:
         save_curves(config.curves, config.table)
     if config.picture:
         shares = {
-            kind: (each.episodes, each.figures[config.figure])
+            kind: (each.episodes, each.scores[config.score])
             for kind, each in curves.items()
         }
         with figure_style():
-            figure = new_figure(height=4.2)
+            figure = make_figure(height=4.2)
             draw_curves(figure.subplots(), shares, label="success", share=True)
             save_figure(figure, config.picture)
 

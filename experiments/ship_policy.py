@@ -9,42 +9,41 @@ from hashlib import sha256
 from pathlib import Path
 
 import tyro
-from kaccess.evaluation.learning import find_policies, test_poses
-from kaccess.stored import load_poses
 
 import kaccess.policies.shipped
 from kaccess.config import TaskName
 from kaccess.envs.conditions import Conditions
-from kaccess.envs.task import make_task
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.policies import find_policy
 from kaccess.evaluation.pose_test import PoseTest, summarize
-from kaccess.sac import export_onnx
-from kaccess.study.study import Study
+from kaccess.evaluation.test_poses import get_test_poses
+from kaccess.policies import export_onnx
+from kaccess.study import Study
 
 
 @dataclass(frozen=True)
 class Config:
-    """Which policy goes into the package."""
+    """Policy to put into the package."""
 
     study: tyro.conf.Positional[Path]
     """Folder of the study."""
     run: tyro.conf.Positional[str]
     """Name of the learner."""
     task: TaskName = "fall-recovery"
-    """What it has learned."""
+    """Task that it learned."""
     best: bool = False
-    """Whether to take it as it was when its learning curve was best."""
+    """Take the best policy of its learning curve, not the last one."""
     n_poses: int = 10_000
-    """Poses to test it on, none of which was learned from."""
+    """Number of test poses; it did not train on them."""
     note: str = ""
     """How it was trained, in words."""
 
 
 def main(config: Config) -> None:
     study, task = Study(config.study), make_task(config.task)
-    robot = load_poses(study).robot
-    policies = find_policies(study.path, task, robot, Conditions(), best=config.best)
-    policy = policies[config.run]
-    qpos = test_poses(study, task, "final", config.n_poses).qpos
+    robot = study.robot
+    policy = find_policy(study, config.run, task, Conditions(), best=config.best)
+    qpos = get_test_poses(study, task, "final", config.n_poses).qpos
     scores = summarize(PoseTest(task, robot, qpos).score(policy.act))
     out = Path(kaccess.policies.shipped.__file__).parent / robot.name
     out.mkdir(exist_ok=True)
@@ -68,8 +67,8 @@ def main(config: Config) -> None:
 
 
 def study_hash(study: Study) -> str:
-    """Return a hash of all that was sampled and measured: poses and times."""
-    arrays = study.pose_array("qpos"), study.times, study.to_standing
+    """Return a hash of poses and times."""
+    arrays = study.poses.qpos, study.times, study.to_standing
     return sha256(b"".join(each.tobytes() for each in arrays)).hexdigest()
 
 

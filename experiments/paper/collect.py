@@ -1,4 +1,4 @@
-"""Put what a study has shown into a small folder: tables, and figures of its report.
+"""Copy the results of a study into a small folder: tables, and figures of its report.
 
 python experiments/paper/collect.py runs/paper results/paper
 
@@ -6,7 +6,6 @@ Needs `kaccess evaluate` and, for figures, `kaccess report`. Prints our Table II
 """
 
 import csv
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +14,12 @@ from typing import Any, Literal
 
 import numpy as np
 import tyro
-from kaccess.evaluation.learning import kind_of
 
 from kaccess.base.stats import wilson
+from kaccess.config import TEST_SECONDS
+from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import Curves, load_curves, save_curves
+from kaccess.study import LearnerName, Study
 
 OF_STUDY = ("choice", "sizes", "chord")
 OF_TASK = (
@@ -33,51 +34,55 @@ OF_TASK = (
 
 @dataclass(frozen=True)
 class Config:
-    """From where, and to where."""
+    """Study to copy from, and folder to copy to."""
 
     study: tyro.conf.Positional[Path]
     """Folder of the study."""
     out: tyro.conf.Positional[Path] = Path("results/paper")
     """Folder of tables and figures."""
     task: str = "fall-recovery"
-    """What was learned."""
+    """Task that was learned."""
     level: float = 0.95
-    """Share of success, whose first time is shown."""
+    """Level of success; the table shows when it was first reached."""
     figures: Literal["all", "task", "none"] = "all"
-    """Which figures of the study's report to take along."""
+    """Figures of the study's report to copy."""
 
 
 def main(config: Config) -> None:
-    study, out, task = config.study, config.out, config.task
+    out, task = config.out, config.task
     out.mkdir(parents=True, exist_ok=True)
-    save_curves(study / "train" / task, out / f"{task}.csv")
-    tests = {path.stem: path for path in (study / "evaluation").glob(f"{task}*.json")}
-    found = {name: json.loads(path.read_text()) for name, path in tests.items()}
+    save_curves(config.study / "train" / task, out / f"{task}.csv")
+    found = {
+        test.text: content
+        for test, content in Study(config.study).tests().items()
+        if test.runs.task == task
+    }
     for name, each in found.items():
         write_scores(each["policies"], out / f"{name.replace('_', '-')}-scores.csv")
     tested = found[task]
     figures = {"all": OF_STUDY + OF_TASK, "task": OF_TASK, "none": ()}
     for name in figures[config.figures]:
         file = f"{name.format(task=task)}.png"
-        shutil.copy(study / "figures" / file, out / file)
-    curves = load_curves(out / f"{task}.csv")
-    print(f"From {tested['n_poses']} unseen poses, 3 s each.\n")
+        shutil.copy(config.study / "figures" / file, out / file)
+    steps = make_task(task).episode_steps
+    curves = load_curves(out / f"{task}.csv", episode_steps=steps)
+    print(f"From {tested['n_poses']} unseen poses, {TEST_SECONDS:g} s each.\n")
     print(table(tested["policies"], curves, config.level))
 
 
 def write_scores(policies: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write the figures of each policy, one line each."""
+    """Write the scores of each policy, one line each."""
     rows = [
         {
             "learner": policy["name"],
             "poses": policy["summary"]["n"],
             **{
-                figure: f"{policy['summary'][figure]['value']:.4f}"
-                for figure in ("success", "success_loose")
+                score: f"{policy['summary'][score]['value']:.4f}"
+                for score in ("success", "success_loose")
             },
             **{
-                figure: policy["summary"][figure]
-                for figure in ("reward", "reward_sd", "time", "energy", "roughness")
+                score: policy["summary"][score]
+                for score in ("reward", "reward_sd", "time", "energy", "roughness")
             },
         }
         for policy in policies
@@ -92,14 +97,14 @@ def table(
     policies: Sequence[Mapping[str, Any]], curves: Mapping[str, Curves], level: float
 ) -> str:
     """Return the paper's Table II, and the same over all seeds, as Markdown."""
-    kinds = dict.fromkeys(kind_of(policy["name"]) for policy in policies)
+    kinds = dict.fromkeys(starts_of(policy) for policy in policies)
     lines = [
         f"| starts | episodes | to {level:.0%} | reward, best seed (SD) | "
         "success in 3 s, best seed | all seeds (95 %) | worst seed | time, work |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for kind in kinds:
-        runs = [p["summary"] for p in policies if kind_of(p["name"]) == kind]
+        runs = [each["summary"] for each in policies if starts_of(each) == kind]
         shares = [run["success"]["value"] for run in runs]
         best = max(runs, key=lambda run: (run["success"]["value"], run["reward"]))
         n = best["n"]
@@ -107,14 +112,19 @@ def table(
         lines.append(
             f"| {kind} | {episodes(curves.get(kind), level)} | {best['reward']:.1f} "
             f"({best['reward_sd']:.1f}) | {best['success']['value']:.1%} | "
-            f"{over_all.value:.1%} ({over_all.low:.1%} to {over_all.high:.1%}) | "
+            f"{over_all.text('.1%')} | "
             f"{min(shares):.1%} | {best['time']:.2f} s, {best['energy']:.1f} J |"
         )
     return "\n".join(lines)
 
 
+def starts_of(policy: Mapping[str, Any]) -> str:
+    """Return the kind of starts that a policy was trained from."""
+    return LearnerName.parse(policy["name"]).starts
+
+
 def episodes(curves: Curves | None, level: float) -> str:
-    """Return how many episodes there were, and how many until a level."""
+    """Return the number of episodes, and the mean number until a level."""
     if curves is None:
         return "0 | 0"
     reached = curves.episodes_to(level)

@@ -11,30 +11,34 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from kaccess.evaluation.curves import Curves, compare, format_interval, load_curves
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.comparison import compare
+from kaccess.evaluation.curves import Curves, load_curves
 from kaccess.report.figures import draw_curves
-from kaccess.report.figures.style import figure_style, new_figure, save_figure
+from kaccess.report.figures.style import figure_style, make_figure, save_figure
 
 N_COLUMNS = 4
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is compared."""
+    """Curves to compare, and how."""
 
     folder: tyro.conf.Positional[Path]
-    """Of tables of curves, one for each condition."""
+    """Folder of tables of curves, one for each condition."""
     picture: tyro.conf.Positional[Path]
-    """Where to draw the curves."""
+    """Picture file of the curves."""
     against: str = "rnd"
-    """Starts to compare with."""
+    """Kind of starts to compare with."""
     level: float = 0.95
-    """Share of success to be reached."""
+    """Level of success."""
 
 
 def main(config: Config) -> None:
+    steps = make_task("fall-recovery").episode_steps
     conditions = {
-        path.stem: load_curves(path) for path in sorted(config.folder.glob("*.csv"))
+        path.stem: load_curves(path, episode_steps=steps)
+        for path in sorted(config.folder.glob("*.csv"))
     }
     print(
         f"| condition | starts | seeds there | episodes to {config.level:.0%} | of "
@@ -50,14 +54,14 @@ def main(config: Config) -> None:
 def row(condition: str, kind: str, curves: dict[str, Curves], config: Config) -> str:
     """Return a line of the table."""
     found = compare(curves[kind], curves[config.against], config.level)
-    last = curves[kind].figures["success_loose"][:, -1]
+    last = curves[kind].scores["success_loose"][:, -1]
     cells = [
         condition,
         kind,
         f"{found.n_reached} of {found.n_seeds}",
-        format_interval(found.episodes, ".0f"),
-        format_interval(found.ratio, ".2f"),
-        format_interval(found.better, ".2f"),
+        found.episodes.text(".0f"),
+        found.ratio.text(".2f"),
+        found.better.text(".2f"),
         f"{last.mean():.0%} ({last.min():.0%} to {last.max():.0%})",
     ]
     return f"| {' | '.join(cells)} |"
@@ -67,11 +71,11 @@ def draw(conditions: dict[str, dict[str, Curves]], path: Path) -> None:
     """Draw the curves of each condition side by side."""
     n_rows = -(-len(conditions) // N_COLUMNS)
     with figure_style():
-        figure = new_figure(width=11, height=2.8 * n_rows)
+        figure = make_figure(width=11, height=2.8 * n_rows)
         axes = figure.subplots(n_rows, N_COLUMNS, sharey=True, squeeze=False)
         for ax, (condition, curves) in zip(axes.flat, conditions.items(), strict=False):
             shares = {
-                kind: (each.episodes, each.figures["success_loose"])
+                kind: (each.episodes, each.scores["success_loose"])
                 for kind, each in curves.items()
             }
             draw_curves(ax, shares, label="success", share=True)

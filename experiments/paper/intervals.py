@@ -1,4 +1,4 @@
-"""Test some policies of a study from many unseen poses, and write what came of it.
+"""Test some policies of a study from many unseen poses, and write their scores.
 
 python experiments/paper/intervals.py runs/paper --kinds ka rnd guided-rnd --best
 """
@@ -8,43 +8,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
-from kaccess.evaluation.learning import ROUTES, find_policies, kind_of, test_poses
-from kaccess.stored import load_poses
 
 from kaccess.envs.conditions import Conditions
-from kaccess.envs.task import make_task
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.policies import find_policies
 from kaccess.evaluation.pose_test import PoseTest, summarize
-from kaccess.guide.guide import Guide, following
-from kaccess.study.study import Study
+from kaccess.evaluation.test_poses import get_test_poses
+from kaccess.guide import Guide, follow_guide
+from kaccess.study import ROUTES, LearnerName, Study
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is tested, and on how many poses."""
+    """Policies to test, and number of poses."""
 
     study: tyro.conf.Positional[Path]
     """Folder of the study."""
     kinds: tuple[str, ...] = ("ka", "rnd", "guided-rnd")
-    """Starts whose policies are tested, all seeds."""
+    """Kinds of starts whose policies are tested, all seeds."""
     best: bool = False
-    """Test each learner's policy that did best on its curve, not its last."""
+    """Test each learner's best policy, not its last one."""
     n_poses: int = 10_000
-    """Poses, none of which was learned from."""
+    """Number of test poses; no policy trained on them."""
     out: Path = Path("results/paper/ten-thousand-poses.csv")
-    """Where the figures go; learners that are there already are left out."""
+    """Table to write; learners in it are not tested again."""
 
 
 def main(config: Config) -> None:
     study, task = Study(config.study), make_task("fall-recovery")
-    robot = load_poses(study).robot
-    policies = find_policies(study.path, task, robot, Conditions(), best=config.best)
-    qpos = test_poses(study, task, "final", config.n_poses).qpos
-    tester = PoseTest(task, robot, qpos)
-    acts = {ROUTES: following(Guide.of(study, len(qpos), task=task))}
+    policies = find_policies(study, task, Conditions(), best=config.best)
+    qpos = get_test_poses(study, task, "final", config.n_poses).qpos
+    tester = PoseTest(task, study.robot, qpos)
+    acts = {ROUTES: follow_guide(Guide.of(study, len(qpos), task=task))}
     acts |= {name: each.act for name, each in policies.items()}
     rows = list(csv.DictReader(config.out.open())) if config.out.exists() else []
     for name, act in acts.items():
-        if kind_of(name) not in (ROUTES, *config.kinds):
+        if LearnerName.parse(name).starts not in (ROUTES, *config.kinds):
             continue
         if name in [row["learner"] for row in rows]:
             continue
