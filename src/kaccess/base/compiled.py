@@ -1,10 +1,9 @@
-"""Loops that NumPy cannot express well, compiled to machine code on first use.
+"""Loops that Numba compiles to machine code on first use.
 
-Numba, because these loops cannot be written as array operations without giving up what
-makes them fast: re-centring stops reading a row at the first entry that rules the row
-out, scoring a swap touches only the poses that change hands, and the rewards of a few
-robots are a hundred array operations of a microsecond each, or one loop. The machine
-code is cached on disk, so only the very first call waits.
+As array operations of NumPy they would be slower. Re-centring stops reading a row at
+the first entry that rules it out. Scoring a swap visits only the poses that change
+their cluster. Rewards of a few robots would take a hundred array operations of 1 us
+each. The machine code is cached on disk, so only the very first call waits.
 """
 
 from collections.abc import Callable
@@ -17,11 +16,11 @@ __all__ = ["compiled"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_FILES: dict[int, frozenset[Path]] = {}  # what the code of a function was made from
+_FILES: dict[int, frozenset[Path]] = {}  # source files of each compiled function
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile `function`, cached on disk and free of the interpreter lock."""
+    """Compile `function`; cache the code on disk and release the interpreter lock."""
     made = numba.njit(cache=True, nogil=True)(function)
     used = (_FILES.get(id(value)) for value in function.__globals__.values())
     own = frozenset([Path(function.__code__.co_filename)])
@@ -31,10 +30,10 @@ def compiled(function: _Function) -> _Function:
 
 
 def _depend_on(made: Any, files: frozenset[Path]) -> None:  # noqa: ANN401
-    """Have cached code discarded when any of the files it was made from has changed.
+    """Make Numba discard cached code if any of these source files has changed.
 
-    Numba looks at the file of the function alone, though the functions that it calls
-    from other files are compiled into it: an edited reward kernel would go unnoticed.
+    By default Numba checks only the file of the function itself. But functions that it
+    calls from other files are compiled into it, such as reward kernels.
     """
     index: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
     stats = [(str(file), file.stat()) for file in sorted(files) if file.is_file()]

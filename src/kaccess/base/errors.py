@@ -1,17 +1,17 @@
-"""What goes wrong because of what the user gave, not because of a bug."""
+"""Errors caused by the user's input, not by a bug."""
 
 __all__ = ["ArrayError", "InputError"]
 
 
 class InputError(Exception):
-    """A robot, a setting or a folder that cannot work; the message says what to do.
+    """A robot, setting or folder that cannot be used; the message says what to do.
 
-    Not a `ValueError`, which the command-line parser would take for its own.
+    It is not a `ValueError`, because the command-line parser would catch that.
     """
 
 
 class ArrayError(InputError, ValueError):
-    """An array or parameter that an estimator cannot take.
+    """An array or parameter that an estimator cannot use.
 
-    Also a `ValueError`, as the contract of scikit-learn's estimators wants it.
+    It is a `ValueError` too, because scikit-learn requires that of estimators.
     """

@@ -1,7 +1,8 @@
-"""Statistics of a few runs: estimates with their confidence intervals.
+"""Statistics of a few runs: estimates with confidence intervals.
 
 Scores have the shape (n_runs, n_tasks): runs of one method, such as seeds, on several
-tasks. Intervals are percentile bootstraps over the runs of each task (stratified).
+tasks. Intervals are percentile intervals of a bootstrap that resamples the runs of each
+task (stratified).
 """
 
 from collections.abc import Callable, Sequence
@@ -31,9 +32,9 @@ class Interval:
     """An estimate with its confidence interval.
 
     Args:
-        value: The estimate from all runs.
+        value: Estimate from all runs.
         low: Lower end of the interval.
-        high: Upper end.
+        high: Upper end of the interval.
     """
 
     value: float
@@ -43,7 +44,7 @@ class Interval:
     def text(self, form: str) -> str:
         """Return the estimate and its interval in a format such as `.2f` or `.1%`.
 
-        Without an interval, as from a single run, return the estimate alone.
+        If there is no interval, as for a single run, return the estimate alone.
         """
         if not np.isfinite(self.low):
             return f"{self.value:{form}}"
@@ -51,13 +52,16 @@ class Interval:
 
 
 def wilson(n_hits: int, n: int, *, confidence: float = _CONFIDENCE) -> Interval:
-    """Return a share with its Wilson interval, which also suits shares near 0 or 1."""
+    """Return the share n_hits / n with its Wilson interval.
+
+    This interval is valid for shares near 0 or 1 too.
+    """
     found = stats.binomtest(n_hits, n).proportion_ci(confidence, method="wilson")
     return Interval(n_hits / n, float(found.low), float(found.high))
 
 
 def interquartile_mean(scores: ArrayLike) -> float:
-    """Return the mean of the middle half of all scores, which ignores outliers."""
+    """Return the mean of the middle half of all scores; it ignores outliers."""
     return float(stats.trim_mean(np.ravel(scores), 0.25))
 
 
@@ -73,17 +77,17 @@ def bootstrap(
 
     Args:
         scores: (n_runs,) or (n_runs, n_tasks); runs are resampled within each task.
-        statistic: Function of an (n_runs, n_tasks) array.
+        statistic: Function of an (n_runs, n_tasks) array of scores.
         rng: Generator of the resamples.
         confidence: Confidence level of the interval.
         n_resamples: Number of resamples.
     """
-    tasks = _tasks(scores)
+    tasks = _split_tasks(scores)
 
-    def of_tasks(*resampled: Array) -> float:
+    def apply(*resampled: Array) -> float:
         return statistic(np.stack(resampled, axis=1))
 
-    return _bootstrap(tasks, of_tasks, rng, confidence, n_resamples)
+    return _bootstrap(tasks, apply, rng, confidence, n_resamples)
 
 
 def probability_of_improvement(
@@ -94,16 +98,16 @@ def probability_of_improvement(
     confidence: float = _CONFIDENCE,
     n_resamples: int = _N_RESAMPLES,
 ) -> Interval:
-    """Return the probability that a run of one method beats one of another method.
+    """Return the probability that a run of one method beats a run of another method.
 
     Args:
         scores: (n_runs,) or (n_runs, n_tasks) scores of the first method.
-        others: Scores of the other method, which may have another number of runs.
-        rng: Generator of the resamples; the runs of both methods are resampled.
+        others: Scores of the other method; the number of runs may differ.
+        rng: Generator of the resamples; runs of both methods are resampled.
         confidence: Confidence level of the interval.
         n_resamples: Number of resamples.
     """
-    first, second = _tasks(scores), _tasks(others)
+    first, second = _split_tasks(scores), _split_tasks(others)
 
     def chance(*resampled: Array) -> float:
         pairs = zip(resampled[: len(first)], resampled[len(first) :], strict=True)
@@ -115,7 +119,7 @@ def probability_of_improvement(
 def ratio_of_means(
     scores: ArrayLike, others: ArrayLike, *, rng: np.random.Generator
 ) -> Interval:
-    """Return the ratio of two mean scores, from (n_runs,) each, with its interval."""
+    """Return the ratio of the means of two arrays of scores, (n_runs,) each."""
     samples = [np.array(each, dtype=np.float64) for each in (scores, others)]
 
     def ratio(one: Array, two: Array) -> float:
@@ -124,14 +128,14 @@ def ratio_of_means(
     return _bootstrap(samples, ratio, rng, _CONFIDENCE, _N_RESAMPLES)
 
 
-def _tasks(scores: ArrayLike) -> list[Array]:
+def _split_tasks(scores: ArrayLike) -> list[Array]:
     """Return the scores of each task, (n_runs,) each."""
     table = np.asarray(scores, dtype=np.float64)
     return list(np.atleast_2d(table.T))
 
 
 def _share_of_wins(one: Array, two: Array) -> float:
-    """Return the share of pairs in which `one` is larger; equal ones count half."""
+    """Return the share of pairs in which `one` is larger; ties count half."""
     difference = one[:, None] - two[None, :]
     return float((difference > 0).mean() + (difference == 0).mean() / 2)
 
@@ -143,9 +147,11 @@ def _bootstrap(
     confidence: float,
     n_resamples: int,
 ) -> Interval:
-    """Return a statistic of several samples, each resampled independently.
+    """Return a statistic of several samples with its bootstrap interval.
 
-    With a single run the spread is unknown: then the interval is NaN.
+    Each sample is resampled independently.
+
+    If a sample has a single run, the interval is NaN.
     """
     value = statistic(*samples)
     if min(map(len, samples)) < 2:

@@ -1,4 +1,4 @@
-"""Tables as plain text, laid out by rich."""
+"""Tables as plain text."""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -7,10 +7,10 @@ __all__ = ["format_table"]
 
 
 def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as lines of text: the first column to the left, others right.
+    """Return a table as text: first column left-aligned, the others right-aligned.
 
     Args:
-        head: Names of the columns.
+        head: Column names.
         rows: Cells of each row.
     """
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""Names for the arrays that modules pass to one another."""
+"""Types of the arrays and callbacks that modules pass to one another."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
 Progress = Callable[[int, int], None]
-"""Called with (units done, units in all) as work goes on."""
+"""Callback that is called with (units done, units in total) during work."""
 
 TrainProgress = Callable[[int, int, Mapping[str, float]], None]
 """Called with (steps done, steps in all, metrics such as `return`) as work goes on."""

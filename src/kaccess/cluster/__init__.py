@@ -1,4 +1,4 @@
-"""Clustering of accessibility matrices: arrays in, arrays out; no robot in sight."""
+"""Clustering of accessibility matrices: arrays in, arrays out, no robot needed."""
 
 from kaccess.cluster.comparison import (
     ComparisonRow,

@@ -1,10 +1,11 @@
 """Algorithm 1 of the paper: spread seeds, then alternate assignment and re-centring.
 
-Every tie goes to the lowest pose index. Centroids are therefore kept in ascending
-order: a clustering follows from the *set* of its centroids alone, and the first largest
-entry in a column of `access[centroids]` is the one that the rule means. Two lines of
-the paper are read as they must be meant: the first centroid is any of the n poses, and
-a centroid is a member of its own cluster even if a duplicate of it is a centroid too.
+Every tie goes to the lowest pose index. Centroids are kept in ascending order, so that
+the first maximum in a column of `access[centroids]` obeys this rule, and a clustering
+depends on the *set* of its centroids alone.
+
+Two lines of the paper are unclear. Here, the first centroid is any of the n poses, and
+a centroid belongs to its own cluster even if a duplicate of it is a centroid too.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ __all__ = ["Alternation", "alternate", "assign", "recentre", "spread_seeds"]
 
 @dataclass(frozen=True)
 class Alternation:
-    """Where Algorithm 1 ended.
+    """Result of Algorithm 1.
 
     Args:
         centroids: (k,) pose indices in ascending order.
@@ -40,10 +41,10 @@ def spread_seeds(access: Array, first: int, n_seeds: int) -> IntArray:
     Args:
         access: (n, n) accessibility matrix.
         first: Pose to begin with.
-        n_seeds: How many to pick, k.
+        n_seeds: Number of seeds, k.
 
     Returns:
-        (k,) distinct pose indices in the order in which they were picked.
+        (k,) distinct pose indices in the order of picking.
     """
     ties = np.zeros(len(access))
     seeds = np.empty(n_seeds, dtype=np.intp)
@@ -63,8 +64,8 @@ def alternate(access: Array, seeds: IntArray, *, max_iter: int = 300) -> Alterna
         max_iter: Largest number of rounds.
 
     Returns:
-        The last centroids. Not converged means that `max_iter` was reached or that the
-        assignments came back to earlier ones and would go round for ever.
+        The last centroids. `converged` is false if `max_iter` was reached, or if the
+        centroids repeat in a cycle.
     """
     centroids = np.sort(seeds)
     seen = set()
@@ -81,7 +82,7 @@ def alternate(access: Array, seeds: IntArray, *, max_iter: int = 300) -> Alterna
 
 @compiled
 def assign(access: Array, centroids: IntArray) -> tuple[IntArray, Array]:
-    """Return the cluster of each pose, (n,), and its access from there, (n,).
+    """Return the cluster of each pose, (n,), and the access from its centroid, (n,).
 
     Args:
         access: (n, n) accessibility matrix.
@@ -106,7 +107,7 @@ def recentre(access: Array, labels: IntArray) -> IntArray:
 
     Args:
         access: (n, n) accessibility matrix.
-        labels: (n,) cluster of each pose, 0 ... k - 1, none of them empty.
+        labels: (n,) cluster of each pose, 0 ... k - 1; no cluster is empty.
     """
     order = np.argsort(labels, kind="mergesort")
     stops = np.cumsum(np.bincount(labels))
@@ -126,7 +127,7 @@ def recentre(access: Array, labels: IntArray) -> IntArray:
 
 @compiled
 def _find_worst(row: Array, members: IntArray, bar: float) -> float:
-    """Return the least entry of `row` at `members`, or any entry not above `bar`."""
+    """Return the minimum of `row` at `members`, or the first entry not above `bar`."""
     worst = np.inf
     for member in members:
         if row[member] < worst:

@@ -1,4 +1,4 @@
-"""One table for clusterings by different methods."""
+"""A table that compares clusterings by different methods."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["ComparisonRow", "Labelling", "compare", "format_comparison", "make_r
 
 @dataclass(frozen=True)
 class Labelling:
-    """A clustering that was stored.
+    """A clustering from elsewhere, given by its arrays, for `compare`.
 
     Args:
         labels_: (n,) cluster of each pose.
@@ -30,16 +30,16 @@ class Labelling:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """Figures of one method.
+    """Quality of the clustering by one method.
 
     Args:
-        name: Of the method.
+        name: Name of the method.
         n_clusters: Number of clusters.
-        index: The paper's index I, for the labels of this method.
-        coverage: Share of poses that a centroid other than themselves reaches.
-        n_uncovered: Number of poses that no centroid reaches; they count as members.
+        index: The paper's index I.
+        coverage: Share of poses that a centroid other than the pose itself reaches.
+        n_uncovered: Number of poses that no centroid reaches; `sizes` includes them.
         unreachable: Share of ordered pairs within clusters that are not reached.
-        n_singletons: Number of clusters of one pose.
+        n_singletons: Number of clusters with only one pose.
         sizes: (k,) number of members of each cluster, largest first.
     """
 
@@ -56,12 +56,12 @@ class ComparisonRow:
 def compare(
     access: ArrayLike, clusterings: Mapping[str, Clustering], *, alpha: float = 1.0
 ) -> list[ComparisonRow]:
-    """Return the figures of several clusterings of the same poses.
+    """Return the quality of several clusterings of the same poses, one row each.
 
     Args:
         access: (n, n) accessibilities in [0, 1], from row to column.
-        clusterings: Fitted estimators, by the name of their method.
-        alpha: Penalty of the index for each cluster of one pose.
+        clusterings: Fitted estimators by name of the method.
+        alpha: Penalty of the index for each cluster with only one pose.
     """
     matrix = check_access(access)
     rows = []

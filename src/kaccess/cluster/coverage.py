@@ -1,4 +1,4 @@
-"""Coverage: the share of poses that some centroid reaches, with its uncertainty."""
+"""Coverage: the share of poses that some centroid reaches, with its interval."""
 
 from dataclasses import dataclass
 
@@ -15,10 +15,10 @@ __all__ = ["Coverage", "measure_coverage"]
 
 @dataclass(frozen=True)
 class Coverage:
-    """A share of poses, with the Wilson interval around it.
+    """The share of poses that are reached, with its Wilson interval.
 
     Args:
-        share: Poses reached / poses.
+        share: Number of poses reached / number of poses.
         low: Lower end of the interval.
         high: Upper end of the interval.
         n_reached: Number of poses that some centroid reaches.
@@ -40,15 +40,15 @@ def measure_coverage(
 ) -> Coverage:
     """Return the share of poses that some centroid reaches.
 
-    On poses that the clustering has not seen, this estimates the share among all poses
-    that can be drawn the same way, and the interval is honest. On the clustered poses
-    themselves it is optimistic, since the centroids were chosen for them.
+    For poses that were not clustered, this is an unbiased estimate of the share among
+    all poses drawn in the same way. For the clustered poses it is too high, because
+    the centroids were chosen to reach them.
 
     Args:
         access_from_centroids: (k, m) access from each centroid to each of m poses.
-        centroid_indices: (k,) which of the m poses are the centroids, if they are
-            among them. That a centroid reaches itself does not count.
-        confidence: Of the interval, in (0, 1).
+        centroid_indices: (k,) indices of the centroids among the m poses, if they are
+            among them. Then a centroid does not count as reaching itself.
+        confidence: Confidence level of the interval, in (0, 1).
     """
     if not 0.0 < confidence < 1.0:
         raise ArrayError(f"`confidence` must lie in (0, 1), got {confidence}.")

@@ -1,7 +1,8 @@
-"""Clusterings of poses as nodes of a directed graph: the rivals that the paper names.
+"""Clustering of poses as nodes of a directed graph: alternatives named by the paper.
 
-An edge leads from i to j where j is reached, with its accessibility as weight. None of
-these methods has centroids: the member with the best worst-case access stands in.
+There is an edge from i to j if j is reached from i; its weight is the accessibility.
+These methods have no centroids of their own. The centroid of a cluster is the member
+with the best worst-case access to the others.
 """
 
 import math
@@ -25,7 +26,7 @@ __all__ = ["DirectedSpectral", "Infomap", "Louvain"]
 
 
 class _GraphClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """A partition of the graph of reached pairs, with centroids added."""
+    """Base of the methods: a partition of the graph, plus centroids."""
 
     def fit(self, access: Array, y: None = None) -> "_GraphClustering":
         """Cluster the n poses of `access`, (n, n), from row to column."""
@@ -82,7 +83,7 @@ class Infomap(_GraphClustering):
             directed=True,
             two_level=True,
             num_trials=self.n_trials,
-            seed=self.random_state + 1,  # it counts from 1
+            seed=self.random_state + 1,  # seeds of Infomap start at 1
             silent=True,
         )
         search.add_nodes(range(len(weights)))
@@ -95,14 +96,14 @@ class Infomap(_GraphClustering):
 class DirectedSpectral(_GraphClustering):
     """Spectral clustering with the Laplacian of a directed graph (Chung 2005).
 
-    As Gleich (2006) does, a random walk on the graph is made irreducible by jumps to a
-    random node; the symmetric part of its operator, weighted by how often nodes are
-    visited, has the eigenvectors in which K-Means then finds the clusters.
+    A random walk on the graph jumps to a random node now and then, which makes it
+    irreducible (Gleich 2006). Its transition matrix is scaled by how often nodes are
+    visited and made symmetric. K-Means then clusters the leading eigenvectors.
 
     Args:
-        n_clusters: Number of clusters; by default at the largest gap between
-            neighbouring eigenvalues.
-        max_clusters: Largest number that the gap may lead to.
+        n_clusters: Number of clusters; by default the number of eigenvalues before the
+            largest gap.
+        max_clusters: Largest number of clusters to choose by default.
         teleport: Probability of a jump.
         random_state: Seed of K-Means.
     """
@@ -136,13 +137,13 @@ class DirectedSpectral(_GraphClustering):
 
 
 def _order_by_first_member(labels: IntArray) -> IntArray:
-    """Return labels 0 ... k - 1, (n,), ordered by the first pose of each cluster."""
+    """Return labels, (n,), renumbered by the first pose of each cluster."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def _make_walk(weights: Array, teleport: float) -> Array:
-    """Return transition probabilities, (n, n); from dead ends every node is next."""
+    """Return transition probabilities, (n, n); a dead end leads to any node."""
     n = len(weights)
     out = weights.sum(axis=1, keepdims=True)
     steps = np.divide(weights, out, out=np.full((n, n), 1.0 / n), where=out > 0.0)
@@ -152,7 +153,8 @@ def _make_walk(weights: Array, teleport: float) -> Array:
 def _find_visits(walk: Array, teleport: float, tolerance: float = 1e-12) -> Array:
     """Return how often a long walk visits each node, (n,).
 
-    Each step shrinks the error by 1 - teleport at least, which bounds their number.
+    Each step multiplies the error by at most 1 - teleport. The number of steps brings
+    it below the tolerance.
     """
     visits = np.full(len(walk), 1.0 / len(walk))
     for _ in range(math.ceil(math.log(tolerance) / math.log1p(-teleport))):
@@ -168,13 +170,13 @@ def _symmetrize(walk: Array, visits: Array) -> Array:
 
 
 def _count_before_gap(values: Array) -> int:
-    """Return how many eigenvalues, at least 2, come before the largest gap."""
+    """Return the number of eigenvalues, at least 2, before the largest gap."""
     gaps = values[1:-1] - values[2:]
     return 2 + int(gaps.argmax()) if len(gaps) else len(values)
 
 
 def _import_extra(module: str, package: str) -> ModuleType:
-    """Return an optional module, or say how to install it."""
+    """Import an optional module; if it is missing, say how to install it."""
     try:
         return import_module(module)
     except ImportError as error:

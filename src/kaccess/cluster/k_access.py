@@ -25,36 +25,35 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
     """Cluster poses by how accessible they are from one another.
 
     Every tie goes to the lowest pose index, and a centroid is always a member of its
-    own cluster. Poses that no centroid reaches therefore all belong, by name only, to
-    the first cluster; `uncovered_` lists them.
+    own cluster. So poses that no centroid reaches get the label of the first cluster;
+    `uncovered_` lists them.
 
     Args:
         n_clusters: Number of clusters, k.
-        solver: "alternate" is Algorithm 1 of the paper. "swap" goes on from its best
-            outcome with swaps of a centroid against any pose, until none helps.
-        objective: What swaps have to raise, and what the best start is chosen by:
-            "index", the paper's index I, or "access", the mean access from the best
-            centroid.
-        alpha: Penalty of the index for each cluster of one pose.
-        n_init: Number of starts of Algorithm 1, each from another first centroid.
-        n_kicks: How often "swap" replaces some centroids at random, swaps on from there
-            and keeps the better outcome. By default none for the index and 400 for the
-            mean access, whose swaps are a hundred times faster.
-        first: First centroid of the first start; drawn at random by default.
-        max_iter: Largest number of rounds of Algorithm 1.
+        solver: "alternate" is Algorithm 1 of the paper. "swap" continues from its best
+            result: it swaps a centroid for another pose until no swap helps.
+        objective: Score that chooses the best restart and that swaps raise: "index",
+            the paper's index I, or "access", the mean access from the best centroid.
+        alpha: Penalty of the index for each cluster with only one pose.
+        n_init: Number of restarts of Algorithm 1, each with a different first centroid.
+        n_kicks: Number of kicks of "swap". A kick replaces some centroids at random and
+            swaps again; the better result is kept. By default 0 for the index and 400
+            for the mean access, whose swaps are a hundred times faster.
+        first: First centroid of the first restart; by default drawn at random.
+        max_iter: Maximum number of rounds of Algorithm 1.
         random_state: Seed of the first centroids and of the kicks.
 
     Attributes:
         centroid_indices_: (k,) pose index of each centroid, ascending.
         labels_: (n,) cluster of each pose: `access[centroid_indices_].argmax(axis=0)`,
-            but for centroids, which belong to themselves.
+            except that a centroid belongs to its own cluster.
         index_: The paper's index I.
         intra_: (k,) worst access from each centroid to its members.
         inter_: (k, k) mean access from the members of one cluster to each centroid.
-        coverage_: Share of poses that a centroid other than themselves reaches.
-        uncovered_: Poses that no centroid reaches.
-        singletons_: Centroids alone in their cluster.
-        n_iter_: Rounds of Algorithm 1, plus swaps.
+        coverage_: Share of poses that a centroid other than the pose itself reaches.
+        uncovered_: Indices of the poses that no centroid reaches.
+        singletons_: Pose indices of the centroids that are alone in their cluster.
+        n_iter_: Number of rounds of Algorithm 1, plus number of swaps.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         if not solution.converged:
             warnings.warn(
                 f"K-Access with {self.n_clusters} clusters did not converge within "
-                f"{solution.n_iter} rounds: assignments go round in a cycle, or "
+                f"{solution.n_iter} rounds: the centroids repeat in a cycle, or "
                 f"max_iter={self.max_iter} is too small. Use another `first`, a larger "
                 "`n_init` or `solver='swap'`.",
                 ConvergenceWarning,
@@ -104,9 +103,9 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         return self._store(matrix, solution)
 
     def predict(self, access_from_centroids: Array) -> IntArray:
-        """Return which centroid serves each unseen pose best, (m,).
+        """Return the centroid that reaches each unseen pose best, (m,).
 
-        A pose that no centroid reaches gets cluster 0, the lowest index of those tied.
+        Centroids are numbered 0 ... k - 1; a pose that none of them reaches gets 0.
 
         Args:
             access_from_centroids: (k, m) access from each centroid to m unseen poses.
@@ -117,7 +116,7 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         return np.asarray(access.argmax(axis=0))
 
     def _solve(self, access: Array) -> Alternation:
-        """Return the best centroids from `n_init` starts."""
+        """Return the best centroids of `n_init` restarts."""
         rng = np.random.default_rng(_draw_seed(self.random_state))
         firsts = rng.permutation(len(access))
         if self.first is not None:
@@ -169,5 +168,5 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
 
 
 def _draw_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed for NumPy's generators from what scikit-learn accepts."""
+    """Return a seed for NumPy's generators from a `random_state` of scikit-learn."""
     return int(check_random_state(random_state).randint(2**31 - 1))

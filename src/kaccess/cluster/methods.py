@@ -1,4 +1,4 @@
-"""Every clustering method under one call, as the command line offers them."""
+"""One function that fits any clustering method of the command line."""
 
 from dataclasses import dataclass
 
@@ -18,12 +18,12 @@ _GRAVITY_WEIGHT = {"kmeans": 1.0, "weighted-kmeans": 2.0}  # the paper's KM and 
 
 @dataclass(frozen=True)
 class Fit:
-    """A clustering and how its number of clusters was chosen.
+    """A fitted clustering, and how its number of clusters was chosen.
 
     Args:
         model: The fitted clustering.
-        curve: Figures for every number tried, where the index chose it.
-        stability: Of that choice, where a bootstrap was asked for.
+        curve: Index and coverage for each number tried, if the index chose it.
+        stability: Stability of that choice, if a bootstrap was asked for.
     """
 
     model: Clustering
@@ -39,14 +39,14 @@ def fit_method(
     joints: Array,
     progress: Progress | None = None,
 ) -> Fit:
-    """Cluster n poses by the method of `config`.
+    """Cluster n poses with the method that `config` names.
 
     Args:
         access: (n, n) accessibilities in [0, 1], from row to column.
         config: Method, number of clusters and settings.
         gravity: (n, 3) unit gravity vector in the body frame, for K-Means.
-        joints: (n, nu) joint positions, for K-Means [rad].
-        progress: Called after each fit of K-Access.
+        joints: (n, nu) joint positions [rad], for K-Means.
+        progress: Called with (fits done, fits to do) after each fit of K-Access.
     """
     match config.method:
         case "kaccess" | "kmedoids":
@@ -67,12 +67,13 @@ def fit_method(
                 config.k, max_clusters=config.k_max, random_state=config.seed
             )
             return Fit(spectral.fit(access))
-    raise AssertionError(f"{config.method} is registered but has no fit.")
+    raise AssertionError(f"{config.method!r} is registered but cannot be fitted.")
 
 
 def _fit_k_access(
     access: Array, config: ClusterConfig, progress: Progress | None
 ) -> Fit:
+    """Fit K-Access or directed k-medoids with `config.k` or the best k."""
     model = KAccess(
         solver=config.solver,
         objective="index" if config.method == "kaccess" else "access",
@@ -82,7 +83,7 @@ def _fit_k_access(
     )
     if config.k is not None:
         return Fit(model.set_params(n_clusters=config.k).fit(access))
-    # A resample holds about 63 % of the poses, hardly ever less than half.
+    # A resample has about 63 % of the poses, and almost never less than half.
     most = len(access) // 2 if config.n_bootstrap else len(access)
     numbers = range(2, min(config.k_max, most) + 1)
     chosen = select_k(

@@ -1,7 +1,7 @@
-"""What the swap solver raises: the paper's index, or the mean access.
+"""Objectives of the swap solver: the paper's index, or the mean access.
 
-An objective scores a set of centroids and improves it by swaps of one centroid against
-any pose, until no single swap helps.
+An objective scores a set of centroids. It improves the set by swapping one centroid for
+another pose until no single swap helps.
 """
 
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ __all__ = [
 
 ObjectiveName = Literal["index", "access"]
 
-_WORTH_A_SWAP = 1e-3  # of the index: less takes many more turns, for nothing one sees
+_MIN_GAIN = 1e-3  # of the index; a smaller one costs many more rounds for no benefit
 
 
 class Objective(Protocol):
-    """A goal for sets of centroids on one matrix."""
+    """A score of sets of centroids on one matrix, and a way to raise it."""
 
     @property
     def access(self) -> Array:
@@ -41,7 +41,7 @@ class Objective(Protocol):
         """Default number of kicks."""
 
     def score(self, centroids: IntArray) -> float:
-        """Return how good a set of centroids is; larger is better."""
+        """Return the score of a set of centroids; larger is better."""
 
     def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
         """Return a set, ascending, that no swap improves, and the number of swaps."""
@@ -61,20 +61,20 @@ class IndexObjective:
         return measure_quality(self.access, centroids, labels, alpha=self.alpha).index
 
     def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
-        """Swap centroids in turn for the best pose until a whole turn is in vain."""
+        """Swap each centroid in turn for the best pose, until a round changes none."""
         if len(centroids) == 1:
             return self._find_best_single()
         current, score = centroids.copy(), self.score(centroids)
         turn = idle = n_swaps = 0
         while idle < len(current):
-            kept, bar = np.sort(np.delete(current, turn)), score + _WORTH_A_SWAP
+            kept, bar = np.sort(np.delete(current, turn)), score + _MIN_GAIN
             pose, _ = find_replacement(self.access, kept, self.alpha, bar)
             if pose >= 0:
                 current[turn] = pose
                 previous, score = score, self.score(np.sort(current))
                 assert score > previous, "a swap must raise the index"
                 n_swaps, idle = n_swaps + 1, 0
-            idle += 1  # the best pose is in this place now, whoever that is
+            idle += 1  # this place now holds its best pose, swapped or not
             turn = (turn + 1) % len(current)
         return np.sort(current), n_swaps
 
@@ -95,7 +95,7 @@ class MeanAccess:
         return float(self.access[centroids].max(axis=0).mean(dtype=np.float64))
 
     def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
-        """Go through the poses and swap each for the centroid that it replaces best."""
+        """Swap poses in, each for the centroid it replaces best, until none helps."""
         tolerance = 1e-9 * len(self.access)
         swapped, n_swaps = swap_for_access(self.access, centroids, tolerance)
         return np.sort(swapped), n_swaps

@@ -1,15 +1,15 @@
-"""How good a clustering is: the paper's index I, and what the index does not say.
+"""Quality of a clustering: the paper's index I, and the coverage.
 
     I = mean(log A_intra) - mean(log A_inter) - alpha |singletons|
 
 `A_intra[i]` is the worst access from centroid i to a member of its cluster;
-`A_inter[i, j]` the mean access from the members of cluster i to centroid j, and 1 for
-i = j. Larger is better: centroids that reach their own members with ease, and clusters
-that do not overlap.
+`A_inter[i, j]` is the mean access from the members of cluster i to centroid j, and 1
+for i = j. Larger is better: centroids reach their own members easily, and clusters do
+not overlap.
 
-The index hardly minds poses that no centroid reaches: they tie at the floor, so all of
-them fall to the centroid with the lowest index and lower a single entry of `A_intra`.
-Hence `uncovered` and the coverage stand beside it.
+Poses that no centroid reaches hardly change the index: they all tie, so they all go to
+the centroid with the lowest pose index and lower only one entry of `A_intra`. So look
+at the coverage and at `uncovered` too.
 """
 
 from dataclasses import dataclass
@@ -38,16 +38,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Quality:
-    """Figures of one clustering.
+    """Quality of one clustering.
 
     Args:
         index: The paper's index I.
         intra: (k,) worst access from each centroid to its members.
         inter: (k, k) mean access from the members of one cluster to each centroid.
-        sizes: (k,) number of members, uncovered poses among them.
+        sizes: (k,) number of members, including uncovered poses.
         singletons: Pose indices of the centroids that are alone in their cluster.
-        coverage: Share of poses that a centroid other than themselves reaches.
-        uncovered: Poses that no centroid reaches, assigned by the tie rule only.
+        coverage: Share of poses that a centroid other than the pose itself reaches.
+        uncovered: Indices of the poses that no centroid reaches.
     """
 
     index: float
@@ -71,8 +71,8 @@ def accessibility_index(
     Args:
         access: (n, n) accessibilities in [0, 1], from row to column.
         centroid_indices: (k,) pose index of each centroid.
-        labels: (n,) cluster of each pose; by default that of the best centroid.
-        alpha: Penalty for each cluster of one pose.
+        labels: (n,) cluster of each pose; by default that of its best centroid.
+        alpha: Penalty for each cluster with only one pose.
     """
     return assess(access, centroid_indices, labels, alpha=alpha).index
 
@@ -84,7 +84,7 @@ def assess(
     *,
     alpha: float = 1.0,
 ) -> Quality:
-    """Return every figure of a clustering; arguments as in `accessibility_index`."""
+    """Return the quality of a clustering; arguments as in `accessibility_index`."""
     matrix = check_access(access)
     centroids = check_centroids(centroid_indices, len(matrix))
     homes = _assign(matrix, centroids) if labels is None else labels
@@ -95,7 +95,7 @@ def assess(
 def measure_quality(
     access: Array, centroids: IntArray, labels: IntArray, *, alpha: float
 ) -> Quality:
-    """Return the figures of a clustering whose arrays have been checked."""
+    """Return the quality of a clustering whose arrays have been checked."""
     sizes = np.bincount(labels)
     intra, inter = (
         _measure_intra(access, centroids, labels),
@@ -118,7 +118,7 @@ def measure_quality(
 def measure_unreachable(access: Array, labels: IntArray) -> float:
     """Return the share of ordered pairs within clusters that are not reached.
 
-    Zero where no cluster has two members.
+    It is 0 if no cluster has two members.
     """
     n_pairs = n_missing = 0
     for cluster in range(labels.max() + 1):

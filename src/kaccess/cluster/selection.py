@@ -1,4 +1,4 @@
-"""The number of clusters with the highest index, and how sure that choice is."""
+"""Choice of the number of clusters by the highest index, and its stability."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -19,13 +19,13 @@ __all__ = ["Curve", "Selection", "select_k"]
 
 @dataclass(frozen=True)
 class Curve:
-    """Figures of the clusterings for each number of clusters, (m,) each.
+    """Quality of the clusterings for each number of clusters tried, (m,) each.
 
     Args:
         k: Numbers of clusters, ascending.
         index: The paper's index I.
-        singletons: How many clusters have one pose only.
-        coverage: Share of poses that a centroid other than themselves reaches.
+        singletons: Number of clusters with only one pose.
+        coverage: Share of poses that a centroid other than the pose itself reaches.
     """
 
     k: IntArray
@@ -39,10 +39,10 @@ class Selection:
     """The number of clusters with the highest index.
 
     Args:
-        k: That number.
-        model: K-Access fitted with it.
-        curve: Figures for every number that was tried.
-        stability: Of the choice, if a bootstrap was asked for.
+        k: Number of clusters.
+        model: K-Access fitted with k clusters.
+        curve: Index and coverage for each number that was tried.
+        stability: Stability of the choice, if a bootstrap was asked for.
     """
 
     k: int
@@ -66,11 +66,11 @@ def select_k(
     Args:
         access: (n, n) accessibilities in [0, 1], from row to column.
         n_clusters: Numbers to try; the smallest of equally good ones is chosen.
-        estimator: K-Access with the settings of the fits, by default the usual ones.
-        random_state: Seed of all fits and resamples, instead of the estimator's.
+        estimator: K-Access with the settings to use; by default `KAccess()`.
+        random_state: Seed of all fits and resamples; overrides that of `estimator`.
         n_bootstrap: Number of resamples of the poses on which the choice is repeated.
-        n_jobs: Number of threads, by default one per core. Results do not depend on it.
-        progress: Called after each fit.
+        n_jobs: Number of threads; by default one per core. Results do not depend on it.
+        progress: Called with (fits done, fits to do) after each fit.
     """
     matrix, ks = check_access(access), sorted(set(n_clusters))
     rng = np.random.default_rng(random_state)
@@ -88,15 +88,17 @@ def select_k(
 
 
 def _check_ks(ks: list[int], n_poses: int) -> None:
-    """Raise `ArrayError` unless there are numbers to try and all of them can be."""
+    """Raise `ArrayError` if there are no numbers, or one does not suit `n_poses`."""
     if not ks:
-        raise ArrayError("`n_clusters` is empty. Pass numbers to try: `range(2, 121)`.")
+        raise ArrayError(
+            "`n_clusters` is empty. Pass numbers to try, such as `range(2, 121)`."
+        )
     check_n_clusters(ks[0], n_poses)
     check_n_clusters(ks[-1], n_poses)
 
 
 def _copy_estimator(estimator: KAccess | None, random_state: int | None) -> KAccess:
-    """Return an unfitted copy of `estimator` with that seed, if there is one."""
+    """Return an unfitted copy of `estimator`, with this seed if it is given."""
     copy: KAccess = clone(estimator or KAccess())
     if random_state is not None:
         copy.set_params(random_state=random_state)
@@ -120,7 +122,7 @@ def _fit_all(
 
 
 def _make_curve(models: list[KAccess]) -> Curve:
-    """Return the figures of models fitted with different numbers of clusters."""
+    """Return the quality of models fitted with different numbers of clusters."""
     return Curve(
         k=np.array([model.n_clusters for model in models]),
         index=np.array([model.index_ for model in models]),

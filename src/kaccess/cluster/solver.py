@@ -1,4 +1,4 @@
-"""From starts to centroids: Algorithm 1 alone, or followed by swaps and kicks."""
+"""Search for the best centroids: Algorithm 1 alone, or followed by swaps and kicks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,15 +24,15 @@ def solve(
     n_kicks: int,
     rng: np.random.Generator,
 ) -> Alternation:
-    """Return the best centroids found from several starts.
+    """Return the best centroids found by several restarts.
 
     Args:
-        objective: What makes one outcome better than another.
-        seeds: (k,) distinct poses for each start.
-        solver: "alternate" for Algorithm 1 alone, "swap" to go on from its best end.
-        max_iter: Largest number of rounds of Algorithm 1.
+        objective: Score that decides which result is better.
+        seeds: (k,) distinct poses for each restart.
+        solver: "alternate" for Algorithm 1 alone, "swap" to continue with swaps.
+        max_iter: Maximum number of rounds of Algorithm 1.
         n_kicks: Number of kicks, for "swap".
-        rng: Source of the kicks.
+        rng: Generator of the kicks.
     """
     ends = [alternate(objective.access, start, max_iter=max_iter) for start in seeds]
     best = max(ends, key=lambda end: objective.score(end.centroids))
@@ -53,8 +53,8 @@ def polish(
 ) -> tuple[IntArray, int]:
     """Return centroids, (k,), that no swap improves, and the number of swaps.
 
-    A local optimum is left by kicks; what is found from there is kept if it is no
-    worse. The outcome never scores less than `centroids`.
+    Kicks leave a local optimum; the result after a kick is kept if it is no worse. The
+    final score is never lower than that of `centroids`.
     """
     best, n_swaps = objective.improve(centroids)
     score = objective.score(best)
@@ -69,7 +69,7 @@ def polish(
 
 
 def kick(centroids: IntArray, n_poses: int, rng: np.random.Generator) -> IntArray:
-    """Return the centroids with some, or all, replaced by random other poses."""
+    """Return the centroids with some, or all, of them replaced by random poses."""
     others = np.setdiff1d(np.arange(n_poses), centroids)
     n_leavers = min(int(rng.integers(1, len(centroids) + 1)), len(others))
     kicked = centroids.copy()

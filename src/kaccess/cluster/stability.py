@@ -1,4 +1,4 @@
-"""How much of a clustering comes back when the poses are resampled."""
+"""Stability of a clustering when the poses are resampled."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,15 @@ __all__ = ["Stability", "compare_resamples", "draw_resamples"]
 
 @dataclass(frozen=True)
 class Stability:
-    """How the choice of k and of the centroids varies over b resamples of the poses.
+    """Variation of k and of the clusters over b bootstrap resamples of the poses.
 
     Args:
         k: (b,) number of clusters with the highest index on each resample.
-        jaccard: (b, k) likeness of each chosen cluster, cut down to the resample, to
-            the most similar cluster found there: shared poses / poses in either. NaN
-            where none of its members was drawn.
-        centroid_access: (b, k) access to each chosen centroid from the best centroid
-            found on the resample; 1 where it was chosen again.
+        jaccard: (b, k) Jaccard index of each cluster of all poses with the most similar
+            cluster of the resample: shared poses / poses in either, both among the
+            poses drawn. NaN if none of its members was drawn.
+        centroid_access: (b, k) access to each centroid of all poses from the best
+            centroid of the resample; 1 if it is a centroid there too.
     """
 
     k: IntArray
@@ -31,9 +31,10 @@ class Stability:
 def draw_resamples(
     n_poses: int, n_resamples: int, rng: np.random.Generator
 ) -> list[IntArray]:
-    """Return the distinct poses of n draws with replacement, about 63 % of them, each.
+    """Return the distinct poses of each resample of n draws with replacement.
 
-    A pose drawn twice counts once: its copy would be a cluster mate at no distance.
+    A resample has about 63 % of the poses. A pose drawn twice counts once,
+    because its copy would be reached from it at no cost.
     """
     draws = rng.integers(n_poses, size=(n_resamples, n_poses))
     return [np.unique(draw) for draw in draws]
@@ -42,13 +43,13 @@ def draw_resamples(
 def compare_resamples(
     access: Array, model: KAccess, resamples: list[IntArray], others: list[KAccess]
 ) -> Stability:
-    """Return how well `model` agrees with the models of the resamples.
+    """Return how similar `model` is to the models of the resamples.
 
     Args:
         access: (n, n) accessibility matrix.
-        model: Fitted to all of it.
-        resamples: Poses of each resample.
-        others: The model with the best index on each resample.
+        model: Model fitted to all poses.
+        resamples: Pose indices of each resample.
+        others: Model with the best index on each resample.
     """
     pairs = list(zip(resamples, others, strict=True))
     reach = [
@@ -65,7 +66,7 @@ def compare_resamples(
 
 
 def _measure_jaccard(model: KAccess, poses: IntArray, other: KAccess) -> Array:
-    """Return the likeness of each cluster to the most similar other one, (k,)."""
+    """Return the Jaccard index of each cluster with the most similar one, (k,)."""
     shared = np.zeros((len(model.centroid_indices_), len(other.centroid_indices_)))
     np.add.at(shared, (model.labels_[poses], other.labels_), 1.0)
     either = shared.sum(axis=1)[:, None] + shared.sum(axis=0) - shared

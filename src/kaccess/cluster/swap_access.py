@@ -1,9 +1,9 @@
 """Swaps that raise the mean access from the best centroid, as PAM does for distances.
 
-For one candidate pose the gain of swapping it against *each* centroid comes out of a
-single pass over the poses: what the newcomer wins does not depend on who leaves, and
-who leaves costs something only to the members of one cluster. So a round over all
-n * k swaps takes n^2 steps.
+One pass over the poses gives the gain of swapping a candidate for *each* centroid. The
+gain at poses that the candidate reaches best does not depend on the centroid removed,
+and removing a centroid costs access only to its own members. So a round over all n * k
+swaps takes n^2 steps.
 """
 
 import numpy as np
@@ -18,12 +18,12 @@ __all__ = ["swap_for_access"]
 def swap_for_access(
     access: Array, centroids: IntArray, tolerance: float
 ) -> tuple[IntArray, int]:
-    """Swap centroids against poses until no swap raises the mean access.
+    """Swap centroids for other poses until no swap raises the mean access.
 
     Args:
         access: (n, n) accessibility matrix.
         centroids: (k,) distinct poses to start from.
-        tolerance: Least rise of the *summed* access that counts.
+        tolerance: Smallest gain in *summed* access that is worth a swap.
 
     Returns:
         (k,) centroids in no particular order, and the number of swaps.
@@ -45,7 +45,7 @@ def swap_for_access(
 
 @compiled
 def _find_two_best(access: Array, centroids: IntArray) -> tuple[IntArray, Array, Array]:
-    """Return each pose's centroid, the access from it and from the second best."""
+    """Return each pose's best centroid, the access from it and from the second best."""
     nearest = np.zeros(len(access), dtype=np.intp)
     best, second = np.zeros(len(access)), np.zeros(len(access))
     for cluster in range(len(centroids)):
@@ -64,7 +64,7 @@ def _find_two_best(access: Array, centroids: IntArray) -> tuple[IntArray, Array,
 def _find_leaver(
     row: Array, nearest: IntArray, best: Array, second: Array, n_clusters: int
 ) -> tuple[int, float]:
-    """Return the centroid to swap against the pose with this `row`, and the gain."""
+    """Return the centroid to swap for the pose with this `row`, and the gain."""
     shared = 0.0
     change = np.zeros(n_clusters)
     for pose in range(len(row)):

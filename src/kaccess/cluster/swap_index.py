@@ -1,10 +1,10 @@
 """Swaps that raise the paper's index I.
 
-A centroid is taken out; then every other pose is scored as its replacement. What the
-remaining k - 1 clusters look like is worked out once, in O(n^2). A candidate then costs
-one look at each pose and at each cluster. Work on the access between clusters, of which
-only the rows of clusters that lose members change, follows only if the candidate could
-still win with those rows at the floor.
+One centroid is removed, and every other pose is scored as its replacement. The clusters
+of the remaining k - 1 centroids are computed once, in O(n^2). Each candidate then takes
+one pass over the poses and one over the clusters. Only clusters that lose members to it
+change their row of A_inter. These rows are computed only if the candidate would still
+win with all of them at the floor, which is the best case.
 """
 
 from typing import NamedTuple
@@ -23,28 +23,28 @@ _CHUNK = 32  # FLOOR**32 = 1e-256 is still a normal float64
 
 
 class _Clusters(NamedTuple):
-    """The clusters of the m = k - 1 centroids that stay."""
+    """Clusters of the m = k - 1 centroids that stay."""
 
-    labels: IntArray  # (n,)
-    best: Array  # (n,) access from the own centroid; inf for the centroids
+    labels: IntArray  # (n,) cluster of each pose
+    best: Array  # (n,) access from its centroid; inf for the centroids
     order: IntArray  # (n,) poses by cluster, within it by access from the centroid
-    starts: IntArray  # (m,) where each cluster begins in `order`
-    sizes: IntArray  # (m,)
-    worst: Array  # (m,) least access from each centroid to its members
+    starts: IntArray  # (m,) start of each cluster in `order`
+    sizes: IntArray  # (m,) number of members
+    worst: Array  # (m,) worst access from each centroid to its members
     reach: Array  # (n, m) access from each pose to each centroid
-    sums: Array  # (m, m) access from members of a cluster to each centroid, summed
-    toward: Array  # (n, m) access to each pose from members of a cluster, summed
+    sums: Array  # (m, m) summed access from members of a cluster to each centroid
+    toward: Array  # (n, m) summed access to each pose from members of a cluster
     logs: Array  # (m,) sum of log A_inter over each row
 
 
 class _Scratch(NamedTuple):
-    """What one candidate changes; overwritten by the next."""
+    """Buffers for the changes by one candidate; the next one overwrites them."""
 
-    moved: IntArray  # (n,) the poses that it takes, in its first entries
-    losses: IntArray  # (m,) members that each cluster loses to it
-    column: Array  # (m,) access to it from what stays of each cluster: A_inter[:, new]
-    worst: Array  # (m,) A_intra of what stays
-    taken: Array  # (m, m) access from the lost members to each centroid, summed
+    moved: IntArray  # (n,) poses that it takes over, in the first entries
+    losses: IntArray  # (m,) number of members that each cluster loses to it
+    column: Array  # (m,) A_inter[:, new]: access to it from the members that stay
+    worst: Array  # (m,) A_intra of the members that stay
+    taken: Array  # (m, m) summed access from the lost members to each centroid
     row: Array  # (m,) A_inter[new, :]
 
 
@@ -52,21 +52,22 @@ class _Scratch(NamedTuple):
 def find_replacement(
     access: Array, kept: IntArray, alpha: float, bar: float
 ) -> tuple[int, float]:
-    """Return the pose that completes `kept` best, and the index I it leads to.
+    """Return the best pose to add to `kept`, and the index I with it.
 
     Args:
         access: (n, n) accessibility matrix.
         kept: (k - 1,) centroids that stay, ascending, at least one.
-        alpha: Penalty for each cluster of one pose.
-        bar: Index that has to be exceeded.
+        alpha: Penalty for each cluster with only one pose.
+        bar: Index to exceed.
 
     Returns:
         The pose and the index, or -1 and `bar` if no pose exceeds it.
     """
     clusters = _describe(access, kept)
     scratch = _allocate(len(access), len(kept))
-    # What a candidate has to exceed to take a pose. Candidates come in ascending order:
-    # each wins its ties against centroids with higher indices, those not yet met.
+    # A candidate takes over a pose if its access exceeds the pose's bar. Candidates
+    # come in ascending order and win ties against centroids with higher indices: those
+    # that the loop has not passed yet.
     bars = np.nextafter(clusters.best, -np.ones_like(clusters.best))
     winner = -1
     for pose in range(len(access)):
@@ -74,7 +75,7 @@ def find_replacement(
         if kept[label] == pose:
             _keep_ties(bars, clusters, label)
             continue
-        own_bar, bars[pose] = bars[pose], -1.0  # it always takes itself
+        own_bar, bars[pose] = bars[pose], -1.0  # it is always its own member
         index = _score_with(access, pose, bars, clusters, scratch, alpha, bar)
         bars[pose] = own_bar
         if index > bar:
@@ -84,7 +85,7 @@ def find_replacement(
 
 @compiled
 def _describe(access: Array, kept: IntArray) -> _Clusters:
-    """Return what the scores of all candidates share."""
+    """Return the clusters of `kept`, which the scores of all candidates share."""
     labels, best = assign(access, kept)
     best[kept] = np.inf
     order = np.argsort(best, kind="mergesort")
@@ -121,7 +122,7 @@ def _sum_by_cluster(
 
 @compiled
 def _allocate(n: int, m: int) -> _Scratch:
-    """Return room for the figures of one candidate."""
+    """Return buffers for n poses and m clusters."""
     return _Scratch(
         np.empty(n, dtype=np.intp),
         np.empty(m, dtype=np.intp),
@@ -134,7 +135,7 @@ def _allocate(n: int, m: int) -> _Scratch:
 
 @compiled
 def _keep_ties(bars: Array, clusters: _Clusters, label: int) -> None:
-    """Raise the bars of a cluster so that its centroid keeps what it ties for."""
+    """Raise the bars of a cluster so that its centroid wins ties from now on."""
     start = clusters.starts[label]
     for member in clusters.order[start : start + clusters.sizes[label]]:
         bars[member] = clusters.best[member]
@@ -150,7 +151,7 @@ def _score_with(
     alpha: float,
     bar: float,
 ) -> float:
-    """Return the index I with `pose` as a centroid, or a bound on it if not > `bar`."""
+    """Return the index I with `pose` as a centroid, or an upper bound <= `bar`."""
     m = len(clusters.sizes)
     k = m + 1
     moved = scratch.moved[: _claim(access[pose], bars, scratch.moved)]
@@ -159,7 +160,7 @@ def _score_with(
     n_singletons += len(moved) == 1
     intra = _sum_log(scratch.worst) + np.log(own_worst)
     known = intra / k - alpha * n_singletons
-    # I = known - (settled + open) / k^2 exceeds the bar only if `open` stays below:
+    # I = known - (settled + open) / k^2 exceeds the bar only if `open` is below:
     limit = (known - bar) * k**2 - settled
     least = (n_open * (m - 1) + m) * _LOG_FLOOR
     if least < limit:
@@ -171,10 +172,10 @@ def _score_with(
 
 @compiled
 def _claim(row: Array, bars: Array, moved: IntArray) -> int:
-    """Write the poses at which `row` exceeds `bars` to `moved`; return how many."""
+    """Write the poses at which `row` exceeds `bars` to `moved`; return their number."""
     n_moved = 0
     for pose in range(len(row)):
-        moved[n_moved] = pose  # without a branch, which could not be predicted
+        moved[n_moved] = pose  # no branch: the CPU could not predict it
         n_moved += row[pose] > bars[pose]
     return n_moved
 
@@ -183,10 +184,10 @@ def _claim(row: Array, bars: Array, moved: IntArray) -> int:
 def _take(
     access: Array, pose: int, moved: IntArray, clusters: _Clusters, scratch: _Scratch
 ) -> float:
-    """Count what clusters lose, sum what their rests have in access to `pose`.
+    """Fill in the losses of each cluster, and its summed access to `pose` after them.
 
     Returns:
-        The least access from `pose` to those it takes.
+        The worst access from `pose` to the poses it takes over.
     """
     scratch.losses[:] = 0
     scratch.column[:] = clusters.toward[pose]
@@ -203,10 +204,10 @@ def _take(
 def _settle(
     row: Array, bars: Array, clusters: _Clusters, scratch: _Scratch
 ) -> tuple[int, int, float]:
-    """Fill in the worst access within what stays of each cluster.
+    """Fill in the mean access to the candidate and A_intra of what is left of clusters.
 
     Returns:
-        The number of singletons among the rests, the number of rows of A_inter that
+        The number of singletons among the clusters, the number of rows of A_inter that
         change, and the sum of log A_inter over the other rows and the new column.
     """
     n_singletons, n_open, settled = 0, 0, 0.0
@@ -227,16 +228,16 @@ def _settle(
 def _find_worst_of_rest(
     row: Array, bars: Array, clusters: _Clusters, cluster: int
 ) -> float:
-    """Return the least access from a centroid to the members that stay."""
+    """Return the worst access from a centroid to the members that stay."""
     place = clusters.starts[cluster]
     while row[clusters.order[place]] > bars[clusters.order[place]]:
-        place += 1  # ends at the centroid, which comes last and never leaves
+        place += 1  # stops at the centroid at the latest: it is last and stays
     return float(min(clusters.best[clusters.order[place]], 1.0))
 
 
 @compiled
 def _sum_new_row(moved: IntArray, clusters: _Clusters, scratch: _Scratch) -> float:
-    """Return the sum of log A_inter over the row of the candidate's own cluster."""
+    """Return the sum of log A_inter over the row of the candidate's cluster."""
     row = scratch.row
     row[:] = 0.0
     for other in moved:
@@ -250,9 +251,9 @@ def _sum_new_row(moved: IntArray, clusters: _Clusters, scratch: _Scratch) -> flo
 def _add_changed_rows(
     moved: IntArray, clusters: _Clusters, scratch: _Scratch, least: float, limit: float
 ) -> float:
-    """Return `least` with the rows that lose members at their values, not at the floor.
+    """Return `least` with the true values of the rows that change, not the floor.
 
-    Stops as soon as the sum is known to reach `limit`.
+    It stops as soon as the sum reaches `limit`.
     """
     m, taken = len(scratch.losses), scratch.taken
     for cluster in range(m):
@@ -272,7 +273,7 @@ def _add_changed_rows(
 
 @compiled
 def _sum_row_log(sums: Array, taken: Array, size: int, diagonal: int) -> float:
-    """Return the sum of log((sums - taken) / size) over a row, but for its diagonal."""
+    """Return the sum of log((sums - taken) / size) over a row without its diagonal."""
     floor = FLOOR * size
     total = -np.log(max(sums[diagonal] - taken[diagonal], floor))
     for start in range(0, len(sums), _CHUNK):
@@ -285,10 +286,10 @@ def _sum_row_log(sums: Array, taken: Array, size: int, diagonal: int) -> float:
 
 @compiled
 def _sum_log(values: Array) -> float:
-    """Return the sum of the logarithms of `values`, raised to the floor.
+    """Return the sum of log(max(value, FLOOR)).
 
-    One logarithm serves many factors. The floor hides what rounding leaves of a sum
-    from which all that was above the floor has been subtracted again.
+    It multiplies many factors before it takes one logarithm. The floor removes rounding
+    errors of sums from which everything above the floor was subtracted.
     """
     total = 0.0
     for start in range(0, len(values), _CHUNK):

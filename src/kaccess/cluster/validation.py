@@ -1,4 +1,4 @@
-"""What the estimators share: checks, and the contract that comparisons rely on."""
+"""Input checks that the estimators share, and the protocol of a fitted clustering."""
 
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ __all__ = ["Clustering", "validate_access"]
 
 
 class Clustering(Protocol):
-    """A fitted clustering of n poses, by whatever method."""
+    """A fitted clustering of n poses, by any method."""
 
     @property
     def labels_(self) -> IntArray:
@@ -25,10 +25,10 @@ class Clustering(Protocol):
 
 
 def validate_access(estimator: Any, access: ArrayLike) -> Array:  # noqa: ANN401
-    """Return a checked accessibility matrix, (n, n), and note its size.
+    """Return a checked accessibility matrix, (n, n), and set `n_features_in_`.
 
-    scikit-learn turns it into floats and sets `n_features_in_`; shape and values are
-    left to `check_access`, which explains more.
+    scikit-learn converts it to floats. `check_access` checks shape and values, because
+    its errors say more.
     """
     floats = validate_data(
         estimator,
