@@ -10,8 +10,8 @@ pytest.importorskip("pybullet", reason="PyBullet is not installed")
 
 from kaccess import load_robot
 from kaccess.engines.bullet import BulletEngine
-from kaccess.engines.bullet.contact import correction
-from kaccess.engines.bullet.model import describe
+from kaccess.engines.bullet.contact import derive_correction
+from kaccess.engines.bullet.model import describe_robot
 from kaccess.engines.bullet.world import World
 from kaccess.robots import Robot
 from tests.conftest import TINY
@@ -27,7 +27,7 @@ def robot(request):
 
 
 def world_of(robot):
-    return World(describe(robot.model, robot.name))
+    return World(describe_robot(robot.model, robot.name))
 
 
 def random_states(robot, n, *, height, spread, seed=0):
@@ -56,7 +56,7 @@ def geom_places(world):
         if link.surface < 0:
             continue
         if index < 0:
-            qpos, _ = world.state()
+            qpos, _ = world.read_state()
             origin, quat = qpos[:3], qpos[3:7]
         else:
             origin, (x, y, z, w) = bullet.getLinkState(
@@ -89,7 +89,9 @@ def test_geoms_have_the_size_they_have_in_mujoco(robot):
         world.reset(qpos)
         data.qpos[:] = qpos
         mujoco.mj_kinematics(robot.model, data)
-        for place, surface in zip(world.places(), world.model.surfaces, strict=True):
+        for place, surface in zip(
+            world.find_surfaces(), world.model.surfaces, strict=True
+        ):
             if place[0] != world.body:
                 continue
             closest = world.bullet.getClosestPoints(
@@ -108,7 +110,7 @@ def test_a_state_comes_back_as_it_was_set(robot):
     world = world_of(robot)
     for qpos in random_states(robot, 5, height=1.0, spread=0.5):
         world.reset(qpos)
-        got, qvel = world.state()
+        got, qvel = world.read_state()
         got[3:7] *= np.sign(got[3:7] @ qpos[3:7])
         np.testing.assert_allclose(got, qpos, atol=1e-12)
         np.testing.assert_array_equal(qvel, 0.0)
@@ -129,8 +131,8 @@ def test_motion_in_the_air_is_that_of_mujoco(robot):
         speed = np.zeros(model.nv)
         for _ in range(30):
             mujoco.mj_step(model, data)
-            world.step(world.model.joint_force(targets, got[7:], qvel[6:]))
-            got, qvel = world.state()
+            world.step(world.model.compute_force(targets, got[7:], qvel[6:]))
+            got, qvel = world.read_state()
             speed = np.maximum(speed, np.abs(data.qvel))
         assert data.ncon == 0
         scale = np.repeat([speed[:3].max(), speed[3:6].max(), 1], [3, 3, model.nv - 6])
@@ -156,7 +158,7 @@ def pairs_in_reach(model):
 
 
 def test_the_same_geoms_can_touch(robot):
-    model = describe(robot.model, robot.name)
+    model = describe_robot(robot.model, robot.name)
     allowed = {
         tuple(sorted((geom, other)))
         for a, surface in enumerate(model.surfaces)
@@ -169,7 +171,7 @@ def test_the_same_geoms_can_touch(robot):
 
 
 def test_friction_is_what_mujoco_combines(robot):
-    model = describe(robot.model, robot.name)
+    model = describe_robot(robot.model, robot.name)
     factor = {g: s.friction for s in model.surfaces for g in s.geoms}
     ground = {g for s in model.surfaces[model.n_moving :] for g in s.geoms}
     for (geom, other), friction in pairs_in_reach(robot.model).items():
@@ -241,9 +243,11 @@ def test_dry_friction_holds_a_joint(tiny):
 
 def test_a_step_corrects_the_share_that_solref_asks_for(bittle):
     # 0.01 s, critically damped, impedance 0.95: k = 11080 / s^2, b = 210.5 / s.
-    share = correction(bittle.model, np.array([[0.01, 1.0]]), np.array([[0.9, 0.95]]))
+    share = derive_correction(
+        bittle.model, np.array([[0.01, 1.0]]), np.array([[0.9, 0.95]])
+    )
     assert share == pytest.approx(36.93 / (36.93 + 210.5), rel=1e-3)
-    direct = correction(
+    direct = derive_correction(
         bittle.model, np.array([[-10000.0, -200.0]]), np.array([[0.9, 0.95]])
     )
     assert direct == pytest.approx(share, rel=1e-3)
@@ -255,5 +259,5 @@ def test_a_step_corrects_that_share_of_a_depth(tiny):
     qpos[2] -= 1e-3  # into the floor
     world.reset(qpos)
     world.step(np.zeros(2))
-    risen = world.state()[0][2] - qpos[2]
+    risen = world.read_state()[0][2] - qpos[2]
     assert risen == pytest.approx(1e-3 * world.model.contact_correction, rel=0.05)

@@ -6,7 +6,7 @@ import pytest
 
 from kaccess import StillConfig, make_engine
 from kaccess.engines.mujoco import MujocoEngine, make_lean_model
-from kaccess.engines.still import is_quiet, quiet_runs
+from kaccess.engines.still import is_quiet, count_quiet
 from tests.engines.drops import assert_same, random_drops
 
 STILL = StillConfig()
@@ -86,7 +86,7 @@ def test_quiet_needs_every_velocity_to_be_small():
 
 def test_quiet_runs_go_on_across_chunks():
     quiet = np.array([[1, 1, 0, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], bool)
-    runs = quiet_runs(quiet, np.array([3, 4, 9]))
+    runs = count_quiet(quiet, np.array([3, 4, 9]))
     np.testing.assert_array_equal(
         runs, [[4, 5, 0, 1, 2], [5, 6, 7, 8, 9], [0, 0, 0, 0, 1]]
     )

@@ -1,4 +1,4 @@
-"""Simulators behind one primitive: `settle`."""
+"""Simulators. Each has one method for physics: `settle`."""
 
 from kaccess.config import EngineConfig, EngineName, StillConfig
 from kaccess.engines.engine import Engine, Settled
@@ -15,12 +15,13 @@ def make_engine(
     """Return an engine for a robot.
 
     Args:
-        engine: Name of the engine, or its settings: threads and device too.
+        engine: Name of the engine, or its settings with threads and device.
         robot: Robot to simulate.
         still: When it counts as static.
 
     Raises:
-        InputError: If the engine cannot simulate that robot, or not on this machine.
+        InputError: If there is no such engine, if it cannot simulate that robot, or if
+            it cannot run on this machine.
         ImportError: If the engine is not installed.
     """
     config = EngineConfig.of(engine)
@@ -38,7 +39,7 @@ def make_engine(
 
 
 def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:
-    """Return the engine given, or make the one with that name or those settings."""
+    """Return the given engine, or make one from a name or settings."""
     if isinstance(engine, str | EngineConfig):
         return make_engine(engine, robot)
     return engine

@@ -1,4 +1,4 @@
-"""The one physics primitive: hold joint targets until the robot lies still."""
+"""The interface of all engines: hold joint targets until the robot is at rest."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,12 +10,12 @@ __all__ = ["Engine", "Settled"]
 
 @dataclass(frozen=True)
 class Settled:
-    """Where robots came to rest, and when.
+    """Where and when robots came to rest.
 
     Args:
-        qpos: (b, nq) state at the end of the quiet window, or at the time limit.
-        time: (b,) start of the quiet window [s]; inf if there was none.
-        diverged: (b,) whether the simulation broke down; `time` is inf there.
+        qpos: (b, nq) states at the end of the quiet window, or at the time limit.
+        time: (b,) start of the quiet window [s]; inf if there is none.
+        diverged: (b,) whether the simulation diverged; `time` is inf there.
     """
 
     qpos: Array
@@ -24,11 +24,11 @@ class Settled:
 
 
 class Engine(Protocol):
-    """A simulator that can bring a robot to rest."""
+    """A simulator."""
 
     @property
     def batch_size(self) -> int:
-        """Simulations that one call should bring to keep the hardware busy."""
+        """Simulations to pass in one call to keep the hardware busy."""
         ...
 
     def settle(
@@ -39,15 +39,15 @@ class Engine(Protocol):
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets` from rest at `qpos` until static or out of time.
+        """Hold `targets`, starting at rest at `qpos`, until static or out of time.
 
         Args:
             qpos: (b, nq) states to start from, with zero velocity.
             targets: (b, nu) joint targets.
-            time_limit: Simulated time by whose end the quiet window must be over [s].
-            progress: Called with (simulations done, b) as work goes on.
+            time_limit: Simulated time in which the quiet window must end [s].
+            progress: Called with (simulations done, b) from time to time.
 
         Returns:
-            One result for each row, which depends on that row alone.
+            One result per row. It depends on that row only.
         """
         ...

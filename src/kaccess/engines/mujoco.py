@@ -1,41 +1,62 @@
 """The `mujoco` engine: CPU threads, each simulation equal to a plain `mj_step` loop.
 
-Simulations share the slots of one `mujoco.batch.Batch`. All slots advance by a chunk of
-steps in one native call; those that are done leave, waiting ones take their place, and
-so every thread stays busy whatever the simulations' lengths. A result depends neither
-on the chunk nor on the company: when a simulation is done is decided step by step from
-its record, and the steps it made beyond that are thrown away.
+Simulations run in the slots of one `mujoco.batch.Batch`. One native call advances all
+slots by a chunk of steps. Then simulations that are done leave their slots and waiting
+ones take them, so every thread stays busy however long each simulation takes. A result
+does not depend on the size of the chunk or on the other simulations: the recorded
+states tell at which step a simulation was done, and any later steps are discarded.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
 from kaccess.base.machine import n_cpus
-from kaccess.base.types import Array, BoolArray, IntArray, Progress
+from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
-from kaccess.engines.still import is_quiet, quiet_runs
+from kaccess.engines.still import count_quiet, is_quiet
 from kaccess.robots import Robot
 
 __all__ = ["MujocoEngine", "make_lean_model", "silence_warnings"]
 
-_CHUNK = 10  # steps between two looks: the mean waste is half of it, of about 300
+_CHUNK = 10  # steps between checks: half of it is wasted per simulation of about 300
 _SLOTS_PER_THREAD = 64
-_WAITING_PER_SLOT = 16  # simulations a call should bring: then its tail is short
+_QUEUE_PER_SLOT = 16  # simulations per slot in a call: the tail is short then
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Simulations in progress.
+
+    Args:
+        row: (n,) row of the simulation in each slot; -1 if the slot is free.
+        steps: (n,) steps since the start of the simulation.
+        quiet: (n,) number of quiet states in a row, up to the current one.
+    """
+
+    row: IntArray
+    steps: IntArray
+    quiet: IntArray
+
+    @property
+    def busy(self) -> IntArray:
+        """Indices of the slots in use."""
+        return np.flatnonzero(self.row >= 0)
 
 
 class MujocoEngine:
-    """Settles robots on CPU threads.
+    """Simulates robots on CPU threads until they are at rest.
 
     Args:
-        robot: The robot to simulate.
+        robot: Robot to simulate.
         still: When it counts as static.
-        n_threads: CPU threads; 0 takes them all.
-        n_slots: Simulations in flight; by default enough to keep the threads busy.
+        n_threads: Number of CPU threads; 0 takes all.
+        n_slots: Simulations in progress; by default enough to keep the threads busy.
     """
 
     def __init__(
@@ -55,8 +76,8 @@ class MujocoEngine:
 
     @property
     def batch_size(self) -> int:
-        """Simulations that one call should bring to keep the threads busy."""
-        return _WAITING_PER_SLOT * int(self._batch.nsim)
+        """Simulations to pass in one call to keep the threads busy."""
+        return _QUEUE_PER_SLOT * int(self._batch.nsim)
 
     def settle(
         self,
@@ -66,56 +87,50 @@ class MujocoEngine:
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets` from rest at `qpos` until static or out of time."""
+        """Hold `targets`, starting at rest at `qpos`, until static or out of time."""
         limit = round(time_limit / self.robot.timestep)
         settled = Settled(
             qpos=np.array(qpos, dtype=np.float64),
             time=np.full(len(qpos), np.inf),
             diverged=np.zeros(len(qpos), bool),
         )
-        n_slots = self._batch.nsim
-        row = np.full(n_slots, -1)  # of the simulation in a slot; -1: the slot is free
-        steps = np.zeros(n_slots, int)
-        quiet = np.zeros(n_slots, int)  # states in a row that were quiet
-        n_started = 0
+        n, n_slots, n_started = len(qpos), self._batch.nsim, 0
+        slots = _Slots(
+            np.full(n_slots, -1), np.zeros(n_slots, int), np.ones(n_slots, int)
+        )
         with silence_warnings():
             while True:
-                free = np.flatnonzero(row < 0)[: len(qpos) - n_started]
-                row[free] = n_started + np.arange(len(free))
+                free = np.flatnonzero(slots.row < 0)[: n - n_started]
+                slots.row[free] = n_started + np.arange(len(free))
                 n_started += len(free)
-                self._load(free, qpos[row[free]], targets[row[free]])
-                steps[free], quiet[free] = 0, 1  # it starts from rest
-                slots = np.flatnonzero(row >= 0)
-                if not len(slots):
+                self._start(slots, free, qpos, targets)
+                if not len(slots.busy):
                     return settled
-                done, quiet[slots] = self._advance(
-                    slots, row[slots], steps[slots], quiet[slots], limit, settled
-                )
-                steps[slots] += _CHUNK
-                row[slots[done]] = -1
+                self._advance(slots, limit, settled)
                 if progress:
-                    progress(n_started - int((row >= 0).sum()), len(qpos))
+                    progress(n_started - len(slots.busy), n)
 
-    def _advance(
-        self,
-        slots: IntArray,
-        row: IntArray,
-        steps: IntArray,
-        quiet: IntArray,
-        limit: int,
-        settled: Settled,
-    ) -> tuple[BoolArray, IntArray]:
-        """Simulate a chunk, and note in `settled` those that are done.
+    def _start(
+        self, slots: _Slots, free: IntArray, qpos: Array, targets: Array
+    ) -> None:
+        """Start new simulations in the slots `free`."""
+        row = slots.row[free]
+        self._batch.reset(free, stage=mujoco.mjtStage.mjSTAGE_NONE)
+        self._batch.bind("qpos")[free] = qpos[row]
+        self._batch.bind("ctrl")[free] = targets[row]
+        slots.steps[free] = 0
+        slots.quiet[free] = 1  # it starts at rest
 
-        Returns:
-            (a,) which slots are done, and (a,) how many quiet states in a row each has.
-        """
-        record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=slots)
-        runs = quiet_runs(is_quiet(record["qvel"], self.still), quiet)
+    def _advance(self, slots: _Slots, limit: int, settled: Settled) -> None:
+        """Simulate a chunk of steps, and write the results of those done."""
+        busy = slots.busy
+        row, steps = slots.row[busy], slots.steps[busy]
+        record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=busy)
+        quiet = count_quiet(is_quiet(record["qvel"], self.still), slots.quiet[busy])
         last = np.minimum(limit - steps, _CHUNK) - 1  # within the time limit
-        at_rest = runs > self._window
+        at_rest = quiet > self._window
         at_rest[np.arange(_CHUNK) > last[:, None]] = False
-        failed = self._batch.warning[slots, :, 1].any(axis=1)
+        failed = self._batch.warning[busy, :, 1].any(axis=1)
         found = at_rest.any(axis=1) & ~failed
         last[found] = at_rest[found].argmax(axis=1)
         done = found | failed | (steps + _CHUNK >= limit)
@@ -124,19 +139,16 @@ class MujocoEngine:
         settled.qpos[row[done]] = record["qpos"][done, last[done]]
         settled.time[row[found]] = begin[found]
         settled.diverged[row[done]] = failed[done]
-        return done, runs[:, -1]
-
-    def _load(self, slots: IntArray, qpos: Array, targets: Array) -> None:
-        self._batch.reset(slots, stage=mujoco.mjtStage.mjSTAGE_NONE)
-        self._batch.bind("qpos")[slots] = qpos
-        self._batch.bind("ctrl")[slots] = targets
+        slots.steps[busy], slots.quiet[busy] = steps + _CHUNK, quiet[:, -1]
+        slots.row[busy[done]] = -1
 
 
 def make_lean_model(robot: Robot) -> mujoco.MjModel:
-    """Return a robot's model without work that changes no motion, but for rounding.
+    """Return a robot's model without work that does not affect its motion.
 
-    Nothing reads a sensor, and no force depends on one. One robot is one island, and
-    for Bittle sparse matrices and no search for islands save a sixth of each step.
+    Motion stays the same except for rounding. Sensors are off, since nothing reads
+    them. One robot is one island: for Bittle, sparse matrices and no search for islands
+    make each step a sixth faster.
     """
     model = robot.model.__copy__()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
@@ -147,7 +159,7 @@ def make_lean_model(robot: Robot) -> mujoco.MjModel:
 
 @contextmanager
 def silence_warnings() -> Iterator[None]:
-    """Keep MuJoCo from printing and logging what its warning counters tell."""
+    """Stop MuJoCo from printing and logging warnings; it still counts them."""
     previous = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:

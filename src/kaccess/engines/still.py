@@ -5,13 +5,13 @@ import numpy as np
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import StillConfig
 
-__all__ = ["is_quiet", "quiet_runs"]
+__all__ = ["count_quiet", "is_quiet"]
 
 
 def is_quiet(qvel: Array, still: StillConfig) -> BoolArray:
-    """Return which velocities, (..., nv), are those of a robot at rest."""
+    """Return whether all velocities, (..., nv), are below the limits, (...)."""
     linear, angular, joints = qvel[..., :3], qvel[..., 3:6], qvel[..., 6:]
-    with np.errstate(over="ignore"):  # on its way to breaking down, it is not at rest
+    with np.errstate(over="ignore"):  # just before a simulation diverges
         return np.asarray(
             ((linear**2).sum(axis=-1) < still.linear_velocity**2)
             & ((angular**2).sum(axis=-1) < still.angular_velocity**2)
@@ -19,12 +19,12 @@ def is_quiet(qvel: Array, still: StillConfig) -> BoolArray:
         )
 
 
-def quiet_runs(quiet: BoolArray, before: IntArray) -> IntArray:
-    """Return how many quiet states in a row end at each step.
+def count_quiet(quiet: BoolArray, before: IntArray) -> IntArray:
+    """Return the number of quiet states in a row up to each step, (b, steps).
 
     Args:
         quiet: (b, steps) whether a state is quiet.
-        before: (b,) quiet states in a row that led up to the first step.
+        before: (b,) number of quiet states in a row before the first step.
     """
     steps = np.arange(1, quiet.shape[1] + 1)
     last_moving = np.where(quiet, -before[:, None], steps)

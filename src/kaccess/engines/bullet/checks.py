@@ -1,4 +1,4 @@
-"""What PyBullet cannot take of a MuJoCo model, told before any work."""
+"""Features of a MuJoCo model that PyBullet does not support."""
 
 from collections.abc import Iterator
 
@@ -33,28 +33,28 @@ _PHYSICS_FLAGS = (
 
 
 def check_features(model: mujoco.MjModel, name: str) -> None:
-    """Raise an InputError that names the first feature PyBullet cannot take."""
-    for feature, remedy in _unsupported(model):
+    """Raise `InputError` for the first feature that PyBullet does not support."""
+    for feature, remedy in _find_unsupported(model):
         raise InputError(
-            f"{name} has {feature}, which the 'bullet' engine cannot take: {remedy}, "
-            "or choose the 'mujoco' engine."
+            f"{name} has {feature}, which the 'bullet' engine does not support. Either "
+            f"{remedy}, or choose the 'mujoco' engine."
         )
 
 
 def is_solid(model: mujoco.MjModel) -> BoolArray:
-    """Return which geoms can touch something, (ngeom,)."""
+    """Return whether each geom can collide, (ngeom,)."""
     return np.asarray((model.geom_contype != 0) | (model.geom_conaffinity != 0))
 
 
-def _unsupported(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
-    """Yield what cannot be carried over, and what to do about it."""
-    yield from _unsupported_geoms(model)
-    yield from _unsupported_joints(model)
-    yield from _unsupported_elements(model)
-    yield from _unsupported_forces(model)
+def _find_unsupported(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
+    """Yield each unsupported feature, and its remedy."""
+    yield from _check_geoms(model)
+    yield from _check_joints(model)
+    yield from _check_elements(model)
+    yield from _check_forces(model)
 
 
-def _unsupported_geoms(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
+def _check_geoms(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
     for geom in np.flatnonzero(is_solid(model)).tolist():
         kind = mujoco.mjtGeom(int(model.geom_type[geom]))
         if kind not in GEOM_KINDS:
@@ -63,7 +63,7 @@ def _unsupported_geoms(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
             yield f"the {what} geom {label!r}", "replace it with primitives or a mesh"
 
 
-def _unsupported_joints(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
+def _check_joints(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
     for joint in np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_BALL).tolist():
         label = model.joint(joint).name or f"number {joint}"
         yield f"the ball joint {label!r}", "replace it with hinges"
@@ -71,10 +71,10 @@ def _unsupported_joints(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
         yield "damping or armature on its free joint", "write it as <freejoint/>"
     moves = model.body_weldid > 0
     if (model.body_rootid[moves] != model.jnt_bodyid[0]).any():
-        yield "moving bodies beside the robot", "take them out"
+        yield "moving bodies beside the robot", "remove them"
 
 
-def _unsupported_elements(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
+def _check_elements(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
     counts = {
         "equality constraints": model.neq,
         "tendons": model.ntendon,
@@ -85,10 +85,10 @@ def _unsupported_elements(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
     }
     for feature, count in counts.items():
         if count:
-            yield feature, "take them out"
+            yield feature, "remove them"
 
 
-def _unsupported_forces(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
+def _check_forces(model: mujoco.MjModel) -> Iterator[tuple[str, str]]:
     if model.opt.density or model.opt.viscosity or model.body_gravcomp.any():
         yield "fluid forces or gravity compensation", "set them to zero"
     nonlinear = (

@@ -1,18 +1,18 @@
-"""How a robot's geoms touch, in PyBullet's terms.
+"""Contacts of a robot's geoms, converted to PyBullet.
 
-Geoms of one body that collide alike share a surface: one collision shape of a link.
-Spheres, capsules, boxes and planes are exact. Bullet makes a cylinder a prism of 16
-sides; meshes and ellipsoids are convex hulls, which it makes 1 mm thicker all around.
+Geoms of one body with the same collision settings share a surface: one collision shape
+of a link. Spheres, capsules, boxes and planes are exact. In Bullet, a cylinder is a
+prism with 16 sides; meshes and ellipsoids are convex hulls, 1 mm thicker on all sides.
 
 Friction. MuJoCo takes the larger coefficient of two geoms, Bullet the product of two
-factors. Robot and ground get factors whose products are MuJoCo's coefficients: exactly
-for every contact with the ground, and for those of the robot with itself if its geoms
-have one coefficient (else in the geometric mean). Torsional and rolling friction, of
-contacts with more than three dimensions, are left out.
+factors. Robot and ground get factors whose products are MuJoCo's coefficients. They are
+exact for every contact with the ground. For contacts of the robot with itself, they are
+exact if all its geoms have the same coefficient, else in the geometric mean. Torsional
+and rolling friction (contacts with more than three dimensions) are not supported.
 
 Softness. Bullet's contacts and joint limits are hard, and each step corrects a share of
-the error x. The share follows from `solref`, which asks for the acceleration
--b v - k x: integrated implicitly over a step h, it takes h k / (h k + b) of x away.
+the error x. The share follows from `solref`, which defines the acceleration -b v - k x:
+integrated implicitly over a step h, it reduces x by h k / (h k + b).
 """
 
 from dataclasses import dataclass, replace
@@ -29,20 +29,20 @@ from kaccess.engines.bullet.checks import GEOM_KINDS, is_solid
 __all__ = [
     "Shape",
     "Surface",
-    "correction",
+    "derive_correction",
     "describe_ground",
     "describe_surface",
-    "split_alike",
-    "which_collide",
-    "with_friction",
+    "group_geoms",
+    "find_colliding",
+    "add_friction",
 ]
 
-_DEFAULT_CORRECTION = 0.2  # Bullet's own, where there is nothing to derive it from
+_DEFAULT_CORRECTION = 0.2  # Bullet's default, if there is nothing to derive it from
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One geom: its kind, its size as in MuJoCo, and its place in its link's frame."""
+    """One geom: its kind, its size as in MuJoCo, and its pose in its link's frame."""
 
     kind: str
     size: Array
@@ -53,34 +53,34 @@ class Shape:
 
 @dataclass(frozen=True)
 class Surface:
-    """Geoms that collide alike: their numbers, shapes and Bullet's friction factor."""
+    """Geoms with the same collision settings: indices, shapes and friction factor."""
 
     geoms: tuple[int, ...]
     shapes: tuple[Shape, ...]
     friction: float = 0.0
 
 
-def split_alike(model: mujoco.MjModel, body: int) -> list[list[int]]:
-    """Split the geoms of a body that can touch something into those that do so alike.
+def group_geoms(model: mujoco.MjModel, body: int) -> list[list[int]]:
+    """Group the geoms of a body that can collide by their collision settings.
 
-    PyBullet takes no convex hull into a compound shape, so each is on its own.
+    A compound shape of PyBullet cannot contain a convex hull, so each hull is alone.
     """
     groups: dict[tuple[float, ...], list[int]] = {}
     for geom in np.flatnonzero(is_solid(model) & (model.geom_bodyid == body)).tolist():
         is_hull = GEOM_KINDS[mujoco.mjtGeom(int(model.geom_type[geom]))] == "hull"
-        alike = (
+        settings = (
             *(model.geom_contype[geom], model.geom_conaffinity[geom]),
             *(model.geom_friction[geom, 0], model.geom_condim[geom]),
             *(model.geom_priority[geom], geom if is_hull else -1),
         )
-        groups.setdefault(alike, []).append(geom)
+        groups.setdefault(settings, []).append(geom)
     return list(groups.values())
 
 
 def describe_surface(
     model: mujoco.MjModel, geoms: list[int], body_origin: Array
 ) -> Surface:
-    """Return geoms as a surface, given their body's origin in the link's frame."""
+    """Return geoms as a surface, given the origin of their body in the link's frame."""
     return Surface(
         tuple(geoms),
         tuple(
@@ -93,7 +93,7 @@ def describe_surface(
 
 
 def describe_ground(model: mujoco.MjModel) -> list[Surface]:
-    """Return one surface for each geom that can touch something and never moves."""
+    """Return one surface for each geom that can collide and never moves."""
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     surfaces = []
@@ -128,8 +128,8 @@ def _sphere_points(n: int) -> Array:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle), z], axis=1)
 
 
-def which_collide(model: mujoco.MjModel, surfaces: list[Surface]) -> BoolArray:
-    """Return which surfaces can touch one another, (n, n)."""
+def find_colliding(model: mujoco.MjModel, surfaces: list[Surface]) -> BoolArray:
+    """Return whether two surfaces can touch, (n, n)."""
     collides = np.zeros((len(surfaces), len(surfaces)), bool)
     for a, b in combinations(range(len(surfaces)), 2):
         allowed = _can_touch(model, surfaces[a].geoms[0], surfaces[b].geoms[0])
@@ -138,7 +138,7 @@ def which_collide(model: mujoco.MjModel, surfaces: list[Surface]) -> BoolArray:
 
 
 def _can_touch(model: mujoco.MjModel, geom: int, other: int) -> bool:
-    """Return whether MuJoCo lets two geoms touch: masks, welds, parents, excludes."""
+    """Return whether two geoms can touch: masks, welds, parents and exclusions."""
     masks = (model.geom_contype[geom] & model.geom_conaffinity[other]) | (
         model.geom_contype[other] & model.geom_conaffinity[geom]
     )
@@ -153,7 +153,7 @@ def _can_touch(model: mujoco.MjModel, geom: int, other: int) -> bool:
     return bool(weld[0] != weld[1] and not filtered)
 
 
-def with_friction(
+def add_friction(
     model: mujoco.MjModel,
     name: str,
     surfaces: list[Surface],
@@ -161,10 +161,17 @@ def with_friction(
     collides: BoolArray,
     n_moving: int,
 ) -> tuple[Surface, ...]:
-    """Return the surfaces with friction factors; the moving ones come first.
+    """Return the surfaces with friction factors.
+
+    Args:
+        model: Compiled model.
+        name: Name of the robot.
+        surfaces: Surfaces; the moving ones come first.
+        collides: (n, n) whether two surfaces can touch.
+        n_moving: Number of surfaces that move.
 
     Raises:
-        InputError: If parts of the ground differ in friction.
+        InputError: If geoms of the ground differ in friction.
     """
     first = [surface.geoms[0] for surface in surfaces]
     moving, ground = first[:n_moving], first[n_moving:]
@@ -173,18 +180,11 @@ def with_friction(
     )
     if (on_ground != on_ground[:, :1]).any():
         raise InputError(
-            f"{name} stands on geoms that differ in friction, which the 'bullet' "
-            "engine cannot combine as MuJoCo does: give them one friction, or choose "
+            f"{name} has ground geoms that differ in friction, which the 'bullet' "
+            "engine does not support. Either give them the same friction, or choose "
             "the 'mujoco' engine."
         )
-    factor = np.sqrt(on_ground[:, 0].max(initial=0.0)) or 1.0  # of the ground
-    ratios = [
-        on_ground[a, 0] * on_ground[b, 0] / _friction(model, moving[a], moving[b])
-        for a, b in combinations(range(n_moving), 2)
-        if collides[a, b] and _friction(model, moving[a], moving[b]) > 0
-    ]
-    if ratios and min(ratios) > 0:
-        factor = np.exp(0.5 * np.mean(np.log(ratios)))
+    factor = _ground_factor(model, moving, on_ground[:, 0], collides)
     factors = [*(on_ground[:, 0] / factor), *([factor] * len(ground))]
     return tuple(
         replace(surface, friction=float(value))
@@ -192,8 +192,22 @@ def with_friction(
     )
 
 
+def _ground_factor(
+    model: mujoco.MjModel, moving: list[int], on_ground: Array, collides: BoolArray
+) -> float:
+    """Return the ground's factor that fits contacts of the robot with itself best."""
+    ratios = [
+        on_ground[a] * on_ground[b] / _friction(model, moving[a], moving[b])
+        for a, b in combinations(range(len(moving)), 2)
+        if collides[a, b] and _friction(model, moving[a], moving[b]) > 0
+    ]
+    if ratios and min(ratios) > 0:
+        return float(np.exp(0.5 * np.mean(np.log(ratios))))
+    return float(np.sqrt(on_ground.max(initial=0.0)) or 1.0)
+
+
 def _friction(model: mujoco.MjModel, geom: int, other: int) -> float:
-    """Return the sliding friction of two geoms as MuJoCo combines it."""
+    """Return the sliding friction of two geoms, combined as in MuJoCo."""
     pair = [geom, other]
     priority = model.geom_priority[pair]
     pair = [geom for geom in pair if model.geom_priority[geom] == priority.max()]
@@ -201,12 +215,18 @@ def _friction(model: mujoco.MjModel, geom: int, other: int) -> float:
     return float(model.geom_friction[pair, 0].max()) if has_friction else 0.0
 
 
-def correction(model: mujoco.MjModel, solref: Array, solimp: Array) -> float:
-    """Return the share of an error that a step corrects, from (n, 2) and (n, 5)."""
+def derive_correction(model: mujoco.MjModel, solref: Array, solimp: Array) -> float:
+    """Return the share of an error that one step corrects.
+
+    Args:
+        model: Compiled model.
+        solref: (n, 2) `solref` of geoms or joints.
+        solimp: (n, 5) their `solimp`.
+    """
     if not len(solref):
         return _DEFAULT_CORRECTION
     step, full = model.opt.timestep, solimp[:, 1]
-    direct = solref[:, 0] <= 0  # stiffness and damping themselves, negated
+    direct = solref[:, 0] <= 0  # then it is negative stiffness and damping
     time = np.maximum(np.where(direct, 1.0, solref[:, 0]), 2 * step)
     ratio = np.where(direct, 1.0, solref[:, 1])
     stiffness = np.where(

@@ -1,11 +1,10 @@
-"""Settling robots in PyBullet, in this process or in several.
+"""The engine on PyBullet, in this process or in several.
 
-Each simulation is a loop in Python: compute the torques, step, look whether the robot
-is at rest. PyBullet holds no lock that other threads could use the time of, so it takes
-processes to use more cores. They are started afresh rather than forked, since forking a
-process in which MuJoCo's threads run is unsafe. They do not import the caller's script,
-so it needs no `if __name__ == "__main__"`, and they end with the process that started
-them, however it ends.
+Each simulation is a loop in Python: compute the torques, step, check whether the robot
+is at rest. PyBullet does not release Python's global lock, so using more cores takes
+processes. They are spawned, not forked, since forking a process with MuJoCo's threads
+is unsafe. They do not import the caller's script, so it needs no
+`if __name__ == "__main__"`. They end when their parent process ends, for any reason.
 """
 
 import os
@@ -23,7 +22,7 @@ import numpy as np
 from kaccess.base.machine import n_cpus
 from kaccess.base.types import Array, Progress
 from kaccess.config import StillConfig
-from kaccess.engines.bullet.model import BulletModel, describe
+from kaccess.engines.bullet.model import BulletModel, describe_robot
 from kaccess.engines.bullet.world import World, import_pybullet
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import is_quiet
@@ -31,26 +30,25 @@ from kaccess.robots import Robot
 
 __all__ = ["BulletEngine"]
 
-_Task = tuple[Array, Array, int]  # states, targets, and the steps they may take
+_Task = tuple[Array, Array, int]  # states, targets, and maximum number of steps
 
-_ROWS_PER_TASK = 4  # about a second of work: the last ones leave no process idle long
+_ROWS_PER_TASK = 4  # about a second of work, so no process is idle for long at the end
 _TASKS_PER_PROCESS = 16
-_LOST_POSITION = 1e10  # [m or rad], where MuJoCo gives up too
-_LOST_SPEED = 1e4  # [m/s or rad/s], far beyond any robot's
+_LARGEST_POSITION = 1e10  # [m or rad], the limit of MuJoCo too
+_LARGEST_SPEED = 1e4  # [m/s or rad/s], far beyond any robot's
 
 
 class BulletEngine:
-    """Settles robots in PyBullet, built from the robot's MuJoCo model.
+    """Simulates robots in PyBullet until they are at rest.
 
-    What is carried over, and how: `kaccess.engines.bullet.model` and `.contact`. It is
-    there to check results with another simulator, the paper's, not for speed: Bittle
-    makes 1250 steps/s on a core, against 64000 with the `mujoco` engine.
+    `kaccess.engines.bullet.model` and `.contact` explain how the MuJoCo model is
+    converted. This engine is for checking results with another simulator, the paper's.
+    It is slow: Bittle makes 1250 steps/s on a core, and 64000 with the `mujoco` engine.
 
     Args:
-        robot: The robot to simulate.
+        robot: Robot to simulate.
         still: When it counts as static.
-        n_processes: Processes to share the work; 1 stays in this one, 0 takes as many
-            as there are CPUs.
+        n_processes: Number of processes; 1 runs in this process, 0 takes one per CPU.
 
     Raises:
         ImportError: If PyBullet is not installed.
@@ -67,14 +65,14 @@ class BulletEngine:
         import_pybullet()
         self.robot = robot
         self.still = still or StillConfig()
-        self._model = describe(robot.model, robot.name)
+        self._model = describe_robot(robot.model, robot.name)
         self._n_processes = n_processes or n_cpus()
         self._here: _Settler | None = None
         self._pool: ProcessPoolExecutor | None = None
 
     @property
     def batch_size(self) -> int:
-        """Simulations that one call should bring to keep the processes busy."""
+        """Simulations to pass in one call to keep the processes busy."""
         return _TASKS_PER_PROCESS * _ROWS_PER_TASK * self._n_processes
 
     def settle(
@@ -85,13 +83,13 @@ class BulletEngine:
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets` from rest at `qpos` until static or out of time."""
+        """Hold `targets`, starting at rest at `qpos`, until static or out of time."""
         limit = round(time_limit / self.robot.timestep)
         starts = range(0, len(qpos), _ROWS_PER_TASK)
         rows = [slice(start, start + _ROWS_PER_TASK) for start in starts]
         tasks = [(qpos[r], targets[r], limit) for r in rows]
         parts = []
-        for part in self._work_off(tasks):
+        for part in self._run(tasks):
             parts.append(part)
             if progress:
                 progress(sum(len(part.time) for part in parts), len(qpos))
@@ -103,17 +101,17 @@ class BulletEngine:
             ),
         )
 
-    def _work_off(self, tasks: list[_Task]) -> Iterator[Settled]:
-        """Yield the result of each task, in their order."""
+    def _run(self, tasks: list[_Task]) -> Iterator[Settled]:
+        """Yield the results of tasks, in order."""
         if self._n_processes > 1 and len(tasks) > 1:
-            yield from self._share(tasks)
+            yield from self._run_in_processes(tasks)
             return
         self._here = self._here or _Settler(self._model, self.still)
         for task in tasks:
             yield self._here.settle(*task)
 
-    def _share(self, tasks: list[_Task]) -> Iterator[Settled]:
-        """Yield the results of tasks that the processes take one after the other."""
+    def _run_in_processes(self, tasks: list[_Task]) -> Iterator[Settled]:
+        """Yield the results of tasks, in order, that run in several processes."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._n_processes,
@@ -123,19 +121,19 @@ class BulletEngine:
             )
         pool, done = self._pool, False
         try:
-            with _undisturbed_start():  # the first tasks start the processes
+            with _isolate_workers():  # the first tasks start the processes
                 futures = [pool.submit(_settle_in_worker, *task) for task in tasks]
             for future in futures:
                 yield future.result()
             done = True
         finally:
-            if not done:  # interrupted: what has begun is over within a second or two
+            if not done:  # interrupted: tasks in progress end within a second or two
                 self._pool = None
                 pool.shutdown(cancel_futures=True)
 
 
 class _Settler:
-    """Settles robots one after the other, in one world."""
+    """Simulates robots one after the other, in one world."""
 
     def __init__(self, model: BulletModel, still: StillConfig) -> None:
         self.model = model
@@ -144,7 +142,7 @@ class _Settler:
         self.window = round(still.window / model.timestep)
 
     def settle(self, qpos: Array, targets: Array, limit: int) -> Settled:
-        """Settle each row within `limit` steps."""
+        """Simulate each row for at most `limit` steps."""
         settled = Settled(
             qpos=np.array(qpos, dtype=np.float64),
             time=np.full(len(qpos), np.inf),
@@ -159,14 +157,14 @@ class _Settler:
     def _settle_one(
         self, qpos: Array, targets: Array, limit: int
     ) -> tuple[Array, float, bool]:
-        """Return where one robot ended, when it came to rest, and if it broke down."""
+        """Return the final state, the time of rest, and whether it diverged."""
         qvel: Array = np.zeros(len(qpos) - 1)
-        quiet = 1  # it starts from rest
+        quiet = 1  # it starts at rest
         self.world.reset(qpos)
         for step in range(1, limit + 1):
-            self.world.step(self.model.joint_force(targets, qpos[7:], qvel[6:]))
-            previous, (qpos, qvel) = qpos, self.world.state()
-            if _is_lost(qpos, qvel):
+            self.world.step(self.model.compute_force(targets, qpos[7:], qvel[6:]))
+            previous, (qpos, qvel) = qpos, self.world.read_state()
+            if _has_diverged(qpos, qvel):
                 return previous, np.inf, True
             quiet = quiet + 1 if is_quiet(qvel, self.still) else 0
             if quiet > self.window:
@@ -174,24 +172,24 @@ class _Settler:
         return qpos, np.inf, False
 
 
-def _is_lost(qpos: Array, qvel: Array) -> bool:
-    """Return whether a state is none that a robot can be in; so is NaN."""
-    in_reach = (np.abs(qpos) < _LOST_POSITION).all()
-    return not (in_reach and (np.abs(qvel) < _LOST_SPEED).all())
+def _has_diverged(qpos: Array, qvel: Array) -> bool:
+    """Return whether a state is NaN or implausibly large."""
+    plausible = (np.abs(qpos) < _LARGEST_POSITION).all()
+    return not (plausible and (np.abs(qvel) < _LARGEST_SPEED).all())
 
 
-_settler: _Settler | None = None  # of a worker process
+_settler: _Settler | None = None  # in a worker process
 
 
 def _start_worker(model: BulletModel, still: StillConfig) -> None:
-    """Make a worker's world, and tie its life to that of the process it works for."""
+    """Create a worker's world, and make it end with its parent process."""
     global _settler
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     _settler = _Settler(model, still)
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = parent_process()
     assert parent is not None
     parent.join()
@@ -204,11 +202,11 @@ def _settle_in_worker(qpos: Array, targets: Array, limit: int) -> Settled:
 
 
 @contextmanager
-def _undisturbed_start() -> Iterator[None]:
-    """Start processes that neither import the script that runs nor see Ctrl-C."""
+def _isolate_workers() -> Iterator[None]:
+    """Start processes that do not import the running script and ignore Ctrl-C."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
-    if hasattr(signal, "pthread_sigmask"):  # inherited; pending here, not lost
+    if hasattr(signal, "pthread_sigmask"):  # inherited; here Ctrl-C stays pending
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

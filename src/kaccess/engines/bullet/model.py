@@ -1,22 +1,22 @@
-"""What PyBullet needs to know of a robot, read off its compiled MuJoCo model.
+"""A robot's compiled MuJoCo model, converted for PyBullet.
 
-The result is plain arrays, which a worker process can be sent. Bodies become links of
-one multibody. Each joint has a link of its own, whose origin is on the joint's axis; a
-body without joints is a link on a fixed joint; a body whose geoms do not all collide
-alike gets massless links fixed to its own for the others.
+The result is plain arrays, which can be sent to a worker process. Bodies become links
+of one multibody. Each joint has its own link, whose origin is on the joint's axis. A
+body without joints is a link on a fixed joint. A body whose geoms differ in collision
+settings gets additional massless links, fixed to its own.
 
-Armature. Bullet has none, and a light link cannot do without: the shank of Bittle has
-3e-6 kg m^2 about its knee, the armature adds 2e-4, and without it the PD law at 300 Hz
-blows up. Added to the links' inertia, it would give the standing robot three times the
-pitch inertia it has. So each joint gets what the armature stands for: a rotor on the
-parent's side, geared up by `GEAR`, with 1 / `GEAR`^2 of that inertia. Accelerations
-under random torques are then MuJoCo's but for about 1 / `GEAR`. It costs most of the
-time, and buys agreement with MuJoCo on 96 % of pairs of Bittle's poses rather than 94 %
-(benchmarks/bullet_agreement.py).
+Armature. Bullet has none, but a light link needs it: the shank of Bittle has 3e-6
+kg m^2 about its knee, the armature adds 2e-4, and without it the PD control at 300 Hz
+is unstable. Added to the inertia of the links, it would triple the pitch inertia of the
+standing robot. So each joint gets a rotor, as in a real servo: it belongs to the
+parent, is geared up by `GEAR`, and has 1 / `GEAR`^2 of that inertia. Accelerations
+under random torques then equal MuJoCo's up to about 1 / `GEAR`. Rotors take most of the
+time; with them, PyBullet agrees with MuJoCo on 96 % of pairs of Bittle's poses, without
+on 94 % (benchmarks/bullet_agreement.py).
 
-Damping. The same rotor makes it implicit, as MuJoCo's integrators do: to solve
-(M + h D) dv = h (f - D v) is to add h D to the armature. So are the velocity gains of
-actuators, if the model's integrator is `implicit` or `implicitfast`.
+Damping. The rotor also makes damping implicit, as in MuJoCo's integrators: solving
+(M + h D) dv = h (f - D v) is the same as adding h D to the armature. This includes the
+velocity gains of actuators if the integrator is `implicit` or `implicitfast`.
 """
 
 from collections.abc import Iterator
@@ -29,17 +29,17 @@ from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.bullet.checks import check_features
 from kaccess.engines.bullet.contact import (
     Surface,
-    correction,
+    add_friction,
+    derive_correction,
     describe_ground,
     describe_surface,
-    split_alike,
-    which_collide,
-    with_friction,
+    find_colliding,
+    group_geoms,
 )
 
-__all__ = ["GEAR", "Actuators", "BulletModel", "Link", "Vector", "describe"]
+__all__ = ["GEAR", "Actuators", "BulletModel", "Link", "Vector", "describe_robot"]
 
-# Turns of a rotor for one of its joint. At 1e6, Bullet takes small rotors for nothing.
+# Turns of a rotor per turn of its joint. At 1e6, Bullet ignores small rotors.
 GEAR = 1e4
 
 _IMPLICIT = (
@@ -53,22 +53,22 @@ _UPRIGHT: Vector = (1.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """A link of the multibody, and how it hangs on its parent.
+    """A link of the multibody, and how it is attached to its parent.
 
     Args:
-        body: The MuJoCo body it belongs to.
+        body: Index of its MuJoCo body.
         parent: Index of the parent's link; -1 is the base.
         pos: (3,) origin in the parent's frame.
         quat: (4,) orientation in the parent's frame.
-        joint: Index of its joint, the free one not counted; -1 if fixed.
+        joint: Index of its joint, without the free joint; -1 if fixed.
         slides: Whether that joint is a slide.
-        axis: (3,) of the joint.
-        mass: [kg]
+        axis: (3,) axis of the joint.
+        mass: Mass [kg].
         inertia: (3,) principal moments [kg m^2].
         ipos: (3,) centre of mass.
         iquat: (4,) orientation of the principal axes.
-        surface: Index of its surface; -1 if it cannot touch anything.
-        is_rotor: Whether it stands for the armature of its joint.
+        surface: Index of its surface; -1 if it cannot collide.
+        is_rotor: Whether it represents the armature of its joint.
     """
 
     body: int
@@ -88,7 +88,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Actuators:
-    """Position actuators: clip(gain * ctrl + bias . (1, q, v)), summed up by joint."""
+    """Position actuators: clip(gain * ctrl + bias . (1, q, v)), summed per joint."""
 
     joint: IntArray
     gain: Array
@@ -97,7 +97,7 @@ class Actuators:
     force_range: Array
     joint_force_range: Array
 
-    def force(self, ctrl: Array, q: Array, v: Array) -> Array:
+    def compute_force(self, ctrl: Array, q: Array, v: Array) -> Array:
         """Return the force of the actuators on each joint, (nj,)."""
         constant, of_position, of_velocity = self.bias
         each = self.gain * np.clip(ctrl, *self.ctrl_range) + constant
@@ -109,23 +109,23 @@ class Actuators:
 
 @dataclass(frozen=True, kw_only=True)
 class BulletModel:
-    """A robot on its ground, as PyBullet takes it. Joints leave out the free one.
+    """A robot and its ground, converted for PyBullet. nj joints: all but the free one.
 
     Args:
         timestep: Physics step [s].
-        gravity: (3,) [m/s^2].
+        gravity: (3,) gravity [m/s^2].
         has_round_cone: Whether friction is the same in all directions.
-        contact_correction: Share of a contact's depth that a step corrects.
-        limit_correction: Share of a joint's excess that a step corrects.
-        base: The body with the free joint.
-        links: All others.
-        surfaces: What can touch something; those that move come first.
-        n_moving: How many of them move.
-        collides: (n, n) which surfaces can touch.
+        contact_correction: Share of a contact's depth that one step corrects.
+        limit_correction: Share of a joint's limit violation that one step corrects.
+        base: Link with the free joint.
+        links: All other links.
+        surfaces: Surfaces that can collide; those that move come first.
+        n_moving: Number of surfaces that move.
+        collides: (n, n) whether two surfaces can touch.
         joint_ref: (nj,) joint positions in the model's zero pose.
         joint_range: (nj, 2) limits relative to that; lower above upper if unlimited.
-        dry_friction: (nj,) of the joints.
-        passive: (3, nj) c, k and d of the joints' own force, c - k q - d v.
+        dry_friction: (nj,) dry friction of the joints.
+        passive: (3, nj) c, k and d of the joints' passive force, c - k q - d v.
         actuators: Force law of the actuators.
     """
 
@@ -145,76 +145,82 @@ class BulletModel:
     passive: Array
     actuators: Actuators
 
-    def joint_force(self, ctrl: Array, q: Array, v: Array) -> Array:
+    def compute_force(self, ctrl: Array, q: Array, v: Array) -> Array:
         """Return the force on each joint, (nj,), at positions q and velocities v."""
         constant, stiffness, damping = self.passive
-        own = constant - stiffness * q - damping * v
-        return np.asarray(self.actuators.force(ctrl, q, v) + own)
+        passive = constant - stiffness * q - damping * v
+        return np.asarray(self.actuators.compute_force(ctrl, q, v) + passive)
 
 
-def describe(model: mujoco.MjModel, name: str) -> BulletModel:
-    """Return a compiled model as PyBullet takes it.
+def describe_robot(model: mujoco.MjModel, name: str) -> BulletModel:
+    """Convert a compiled model for PyBullet.
 
     Raises:
-        InputError: If it has a feature that cannot be carried over.
+        InputError: If it has a feature that PyBullet does not support.
     """
     check_features(model, name)
     base, links, moving = _describe_links(model)
     surfaces = moving + describe_ground(model)
-    collides = which_collide(model, surfaces)
+    collides = find_colliding(model, surfaces)
     solid = [geom for surface in surfaces for geom in surface.geoms]
     limited = np.flatnonzero(model.jnt_limited[1:]) + 1
-    joint_range = np.tile([1.0, -1.0], (model.njnt - 1, 1))
-    joint_range[limited - 1] = model.jnt_range[limited] - model.qpos0[6 + limited, None]
     return BulletModel(
         timestep=float(model.opt.timestep),
         gravity=np.array(model.opt.gravity),
         has_round_cone=bool(model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC),
-        contact_correction=correction(
+        contact_correction=derive_correction(
             model, model.geom_solref[solid], model.geom_solimp[solid]
         ),
-        limit_correction=correction(
+        limit_correction=derive_correction(
             model, model.jnt_solref[limited], model.jnt_solimp[limited]
         ),
         base=base,
-        links=(*links, *_rotors(model, links)),
-        surfaces=with_friction(
+        links=(*links, *_make_rotors(model, links)),
+        surfaces=add_friction(
             model, name, surfaces, collides=collides, n_moving=len(moving)
         ),
         n_moving=len(moving),
         collides=collides,
         joint_ref=np.array(model.qpos0[7:]),
-        joint_range=joint_range,
+        joint_range=_describe_ranges(model, limited),
         dry_friction=np.array(model.dof_frictionloss[6:]),
-        passive=np.stack(
-            [
-                model.jnt_stiffness[1:] * model.qpos_spring[7:],
-                model.jnt_stiffness[1:],
-                model.dof_damping[6:],
-            ]
-        ),
+        passive=_describe_passive(model),
         actuators=_describe_actuators(model),
     )
 
 
+def _describe_ranges(model: mujoco.MjModel, limited: IntArray) -> Array:
+    """Return the limits of all joints, (nj, 2), of which some are limited."""
+    ranges = np.tile([1.0, -1.0], (model.njnt - 1, 1))
+    ranges[limited - 1] = model.jnt_range[limited] - model.qpos0[6 + limited, None]
+    return ranges
+
+
+def _describe_passive(model: mujoco.MjModel) -> Array:
+    stiffness = model.jnt_stiffness[1:]
+    return np.stack(
+        [stiffness * model.qpos_spring[7:], stiffness, model.dof_damping[6:]]
+    )
+
+
 def _describe_links(model: mujoco.MjModel) -> tuple[Link, list[Link], list[Surface]]:
-    """Return the base, all other links but the rotors, and the surfaces of both."""
+    """Return the base, all other links except rotors, and their surfaces."""
     root = int(model.jnt_bodyid[0])
     base = _with_inertia(Link(body=root, parent=-1), model, np.zeros(3))
     links: list[Link] = []
     surfaces: list[Surface] = []
     link_of = {root: -1}
-    origin: dict[int, Array] = {root: np.zeros(3)}  # of bodies, in their links' frames
+    origin: dict[int, Array] = {root: np.zeros(3)}  # of a body, in its link's frame
     for body in np.flatnonzero(model.body_rootid == root).tolist():
         if body != root:
             parent = int(model.body_parentid[body])
             place = origin[parent] + model.body_pos[body]
-            chain, origin[body] = _joint_links(
+            chain, origin[body] = _make_joint_links(
                 model, body, link_of[parent], place, len(links)
             )
             links += chain
             link_of[body] = len(links) - 1
-        for index, geoms in enumerate(split_alike(model, body)):
+        for index, geoms in enumerate(group_geoms(model, body)):
             surfaces.append(describe_surface(model, geoms, origin[body]))
             number = len(surfaces) - 1
             if index > 0:
@@ -226,19 +232,19 @@ def _describe_links(model: mujoco.MjModel) -> tuple[Link, list[Link], list[Surfa
     return base, links, surfaces
 
 
-def _joint_links(
+def _make_joint_links(
     model: mujoco.MjModel, body: int, parent: int, place: Array, n_before: int
 ) -> tuple[list[Link], Array]:
-    """Return a body's links, and its origin in the frame of the last one.
+    """Return the links of a body, and its origin in the frame of the last link.
 
-    There is one link for each joint, or one that is fixed.
+    There is one link per joint, or a fixed one if there is no joint.
 
     Args:
-        model: The compiled model.
-        body: The body.
-        parent: Its parent's link.
-        place: (3,) its origin in that link's frame.
-        n_before: Links there are already.
+        model: Compiled model.
+        body: Index of the body.
+        parent: Index of its parent's link.
+        place: (3,) origin of the body in that link's frame.
+        n_before: Number of links made before.
     """
     quat, offset = np.array(model.body_quat[body]), np.zeros(3)
     chain: list[Link] = []
@@ -269,7 +275,13 @@ def _joints_of(model: mujoco.MjModel, body: int) -> tuple[int, int]:
 
 
 def _with_inertia(link: Link, model: mujoco.MjModel, body_origin: Array) -> Link:
-    """Give a link its body's mass, at the body's origin in the link's frame."""
+    """Return a link with its body's mass and inertia.
+
+    Args:
+        link: Link.
+        model: Compiled model.
+        body_origin: (3,) origin of the body in the link's frame.
+    """
     return replace(
         link,
         mass=float(model.body_mass[link.body]),
@@ -284,20 +296,20 @@ def _vector(values: Array) -> Vector:
 
 
 def _rotate(quat: Array, vector: Array) -> Array:
-    turned = np.zeros(3)
-    mujoco.mju_rotVecQuat(turned, vector, quat)
-    return turned
+    rotated = np.zeros(3)
+    mujoco.mju_rotVecQuat(rotated, vector, quat)
+    return rotated
 
 
-def _rotors(model: mujoco.MjModel, links: list[Link]) -> Iterator[Link]:
-    """Yield the rotors of those links whose joints have armature or damping."""
+def _make_rotors(model: mujoco.MjModel, links: list[Link]) -> Iterator[Link]:
+    """Yield a rotor for each link whose joint has armature or damping."""
     reflected = _reflected_inertia(model) / GEAR**2
     for link in links:
         if link.joint < 0 or reflected[link.joint] <= 0:
             continue
         yield replace(
             link,
-            slides=False,  # a slide's too spins in place, or it would travel far
+            slides=False,  # the rotor of a slide spins too: else it would travel far
             mass=0.0,
             inertia=(float(reflected[link.joint]),) * 3,
             ipos=_ORIGIN,
@@ -308,7 +320,7 @@ def _rotors(model: mujoco.MjModel, links: list[Link]) -> Iterator[Link]:
 
 
 def _reflected_inertia(model: mujoco.MjModel) -> Array:
-    """Return armature and what implicit damping adds to it, (nj,) [kg m^2 or kg]."""
+    """Return armature plus implicit damping of joints, (nj,) [kg m^2 or kg]."""
     damping = np.maximum(model.dof_damping[6:], 0.0)
     if model.opt.integrator in _IMPLICIT:
         gain = np.maximum(-model.actuator_biasprm[:, 2], 0.0)

@@ -1,16 +1,17 @@
-"""The `warp` engine: MuJoCo Warp on an NVIDIA GPU, thousands of robots at a time.
+"""The `warp` engine: MuJoCo Warp on an NVIDIA GPU, thousands of robots in parallel.
 
-All simulations of a call wait on the device. After every physics step one kernel looks
-at each world: one whose robot is at rest, out of time or broken down notes its result
-and takes the next simulation that waits. So no world stands idle while work is left,
-and no state travels to the host. Step and look are one CUDA graph; the host launches
-it, and now and then reads how many simulations are done. When the last ones are in
-flight they move together into fewer worlds.
+All simulations of a call wait in a queue on the device. After every physics step, one
+kernel checks each world: if its robot is at rest, out of time or diverged, the kernel
+records the result and starts the next simulation of the queue in that world. So no
+world is idle while simulations wait, and no state is copied to the host. A step and its
+check are one CUDA graph; the host launches it, and reads every few launches how many
+simulations are done. When few are left, they move to a smaller set of worlds.
 
-It is the model of the `mujoco` engine in single precision: the two agree until a
-contact is touch and go. On a GPU contacts come in another order in each run, so sums
-round differently and a run does not repeat to the bit (`docs/engines.md` has figures);
-MuJoCo Warp's deterministic mode does not take this many worlds.
+The model is that of the `mujoco` engine in single precision: both agree except where
+a contact is on the edge of happening. On a GPU the order of contacts varies between
+runs, so sums round differently and results are not the same to the bit
+(`docs/engines.md` has numbers). MuJoCo Warp's deterministic mode does not support this
+many worlds.
 """
 
 import logging
@@ -33,7 +34,16 @@ try:
     import mujoco_warp as mjw
     import warp as wp
 
-    from kaccess.engines.warp.kernels import AT_REST, DIVERGED, OVERFLOWED, look, move
+    from kaccess.engines.warp.kernels import (
+        AT_REST,
+        DIVERGED,
+        OVERFLOWED,
+        Limits,
+        QueueArrays,
+        WorldArrays,
+        move_simulations,
+        update_worlds,
+    )
 except ImportError as error:
     raise ImportError(
         "The 'warp' engine needs MuJoCo Warp, which is not installed. Run "
@@ -44,23 +54,23 @@ __all__ = ["WarpEngine", "find_device", "put_model", "reduce_model"]
 
 logger = logging.getLogger(__name__)
 
-_MOST_WORLDS = 65536  # an H200 is busy with these; more only lengthen the tail
+_MOST_WORLDS = 65536  # enough to keep an H200 busy; more only lengthen the tail
 _WORLDS_ON_CPU = 64
 _FEWEST_WORLDS = 64
-_SHRINK = 4  # worlds are left for a fraction of them, when these are enough
-_WAITING_PER_WORLD = 16  # simulations a call should bring: then its tail is short
-_MEMORY_SHARE = 0.25  # of what is free: the solver's scratch comes on top
-_LAUNCHES = 16  # of the graph, between two looks from the host
+_SHRINK = 4  # the next smaller set of worlds has 1 / _SHRINK as many
+_QUEUE_PER_WORLD = 16  # simulations per world in a call: the tail is short then
+_MEMORY_SHARE = 0.25  # of the free memory, since the solver needs scratch space too
+_LAUNCHES = 16  # launches of the graph between two reads of the counters
 
 
 class WarpEngine:
-    """Settles robots on a GPU.
+    """Simulates robots on a GPU until they are at rest.
 
     Args:
-        robot: The robot to simulate.
+        robot: Robot to simulate.
         still: When it counts as static.
-        device: A device of Warp, such as `cuda:1` or `cpu`; by default the first GPU.
-        n_worlds: Simulations in flight; by default what GPU and memory can take.
+        device: Device of Warp, such as `cuda:1` or `cpu`; by default the first GPU.
+        n_worlds: Simulations in parallel; by default as many as GPU and memory allow.
     """
 
     def __init__(
@@ -80,13 +90,13 @@ class WarpEngine:
             self._warp_model = put_model(robot, self._model)
             self._worlds: dict[int, _Worlds] = {}
             self.n_worlds = _FEWEST_WORLDS
-            self._make_kernels()
-            self.n_worlds = n_worlds or self._most_worlds()
+            self._load_kernels()
+            self.n_worlds = n_worlds or self._choose_n_worlds()
 
     @property
     def batch_size(self) -> int:
-        """Simulations that one call should bring to keep the GPU busy."""
-        return _WAITING_PER_WORLD * self.n_worlds
+        """Simulations to pass in one call to keep the GPU busy."""
+        return _QUEUE_PER_WORLD * self.n_worlds
 
     def settle(
         self,
@@ -96,7 +106,7 @@ class WarpEngine:
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets` from rest at `qpos` until static or out of time."""
+        """Hold `targets`, starting at rest at `qpos`, until static or out of time."""
         settled = Settled(
             qpos=np.array(qpos, dtype=np.float64),
             time=np.full(len(qpos), np.inf),
@@ -109,26 +119,26 @@ class WarpEngine:
                 if not len(todo):
                     return settled
                 queue = _Queue(qpos[todo], targets[todo])
-                self._work_off(queue, limit, n=len(qpos), progress=progress)
-                todo = self._note(settled, todo, queue)
+                self._run(queue, limit, n=len(qpos), progress=progress)
+                todo = self._collect(settled, todo, queue)
                 if len(todo):
                     self._grow_buffers(len(todo))
         raise make_overflow_error(self.robot, self._buffers)
 
-    def _work_off(
+    def _run(
         self, queue: "_Queue", limit: int, *, n: int, progress: Progress | None
     ) -> None:
-        """Simulate all of a queue, the last of `n` simulations."""
-        worlds = self._worlds_for(len(queue))
-        worlds.row.fill_(-1)
-        look_around, advance = self._prepare(worlds, queue, limit)
-        look_around()  # at empty worlds: they take their first simulations
+        """Run all simulations of a queue, the last ones of `n`."""
+        worlds = self._get_worlds(len(queue))
+        worlds.arrays.row.fill_(-1)
+        update, advance = self._prepare(worlds, queue, limit)
+        update()  # all worlds are free: this starts their first simulations
         while left := len(queue) - queue.n_done:
             if progress:
                 progress(n - left, n)
-            fewer = self._worlds_for(left)
-            if fewer.n < worlds.n:  # then none is waiting any more
-                worlds.move_into(fewer)
+            fewer = self._get_worlds(left)
+            if fewer.n < worlds.n:  # the queue is empty by then
+                worlds.move_to(fewer)
                 worlds = fewer
                 _, advance = self._prepare(worlds, queue, limit)
             for _ in range(_LAUNCHES):
@@ -139,47 +149,55 @@ class WarpEngine:
     def _prepare(
         self, worlds: "_Worlds", queue: "_Queue", limit: int
     ) -> tuple[Callable[[], None], Callable[[], None]]:
-        """Return what looks at all worlds, and what advances them by a step."""
-        still, data = self.still, worlds.data
-        inputs = [
-            *(len(queue), limit, round(still.window / self.robot.timestep)),
-            *(still.linear_velocity, still.angular_velocity, still.joint_velocity),
-            *(queue.start, queue.targets),
-            *(data.qpos, data.qvel, data.ctrl, data.qacc_warmstart, data.overflow),
-            *(worlds.row, worlds.steps, worlds.quiet),
-            *(queue.end, queue.end_steps, queue.status, queue.counters),
-        ]
+        """Return functions that update all worlds, and that step and update them."""
+        limits = self._make_limits(limit)
 
-        def look_around() -> None:
-            wp.launch(look, dim=worlds.n, inputs=inputs)
+        def update() -> None:
+            wp.launch(
+                update_worlds,
+                dim=worlds.n,
+                inputs=[worlds.arrays, queue.arrays, limits],
+            )
 
         def step() -> None:
-            mjw.step(self._warp_model, data)
-            look_around()
+            mjw.step(self._warp_model, worlds.data)
+            update()
 
         if not self._device.is_cuda:
-            return look_around, step
+            return update, step
         with wp.ScopedCapture() as capture:
             step()
-        return look_around, partial(wp.capture_launch, capture.graph)
+        return update, partial(wp.capture_launch, capture.graph)
 
-    def _worlds_for(self, n: int) -> "_Worlds":
-        """Return worlds for `n` simulations, at most as many as shall be in flight."""
+    def _make_limits(self, n_steps: int) -> Limits:
+        limits = Limits()
+        limits.steps = n_steps
+        limits.window = round(self.still.window / self.robot.timestep)
+        limits.linear = self.still.linear_velocity
+        limits.angular = self.still.angular_velocity
+        limits.joint = self.still.joint_velocity
+        return limits
+
+    def _get_worlds(self, n: int) -> "_Worlds":
+        """Return a set of worlds for `n` simulations: the smallest that is enough.
+
+        If none is, the rest must wait for worlds to become free.
+        """
         n_worlds = self.n_worlds
         while n_worlds // _SHRINK >= max(n, _FEWEST_WORLDS):
             n_worlds //= _SHRINK
         if n_worlds not in self._worlds:
             worlds = _Worlds(self._model, n_worlds, self._buffers)
-            mjw.step(self._warp_model, worlds.data)  # kernels load outside of a capture
+            mjw.step(self._warp_model, worlds.data)  # loads kernels before a capture
             self._worlds[n_worlds] = worlds
         return self._worlds[n_worlds]
 
-    def _note(self, settled: Settled, rows: IntArray, queue: "_Queue") -> IntArray:
-        """Note the results of a queue of `rows`; return those to be done again."""
-        status = queue.status.numpy()
+    def _collect(self, settled: Settled, rows: IntArray, queue: "_Queue") -> IntArray:
+        """Copy the results of a queue to `rows`; return the rows to run again."""
+        status = queue.arrays.status.numpy()
         found = status == AT_REST
-        settled.qpos[rows] = queue.end.numpy()
-        begin = queue.end_steps.numpy()[found] * self.robot.timestep
+        settled.qpos[rows] = queue.arrays.end.numpy()
+        begin = queue.arrays.end_steps.numpy()[found] * self.robot.timestep
         settled.time[rows[found]] = begin
         settled.diverged[rows] = status == DIVERGED
         return np.asarray(rows[status == OVERFLOWED])
@@ -188,50 +206,47 @@ class WarpEngine:
         self._buffers = self._buffers.double()
         self._worlds.clear()
         logger.warning(
-            "%d simulations had more contacts than there was room for: they are run "
-            "again, with %s.",
+            "%d simulations had more contacts than the buffers hold. They run again, "
+            "with room for %s.",
             n_overflowed,
             self._buffers,
         )
 
-    def _make_kernels(self) -> None:
-        """Compile all kernels, or load them if they were compiled before."""
+    def _load_kernels(self) -> None:
+        """Compile all kernels, or load them from the cache."""
         start = time.perf_counter()
-        worlds = self._worlds_for(1)
-        nothing = _Queue(
-            self.robot.standing[None, :][:0], np.empty((0, self._model.nu))
-        )
-        look_around, _ = self._prepare(worlds, nothing, 0)
-        look_around()
+        worlds = self._get_worlds(1)
+        empty = _Queue(np.empty((0, self._model.nq)), np.empty((0, self._model.nu)))
+        update, _ = self._prepare(worlds, empty, 0)
+        update()
         wp.synchronize_device()
         logger.info(
-            "Kernels of MuJoCo Warp are ready after %.1f s (compiled once, then kept "
-            "in %s).",
+            "The kernels of MuJoCo Warp are ready after %.1f s (compiled once, then "
+            "cached in %s).",
             time.perf_counter() - start,
             wp.config.kernel_cache_dir,
         )
 
-    def _most_worlds(self) -> int:
-        """Return how many worlds the device has the memory and the cores for."""
+    def _choose_n_worlds(self) -> int:
+        """Return how many worlds the device has memory and cores for."""
         if not self._device.is_cuda:
             return _WORLDS_ON_CPU
-        worlds = self._worlds_for(1)
+        worlds = self._get_worlds(1)
         room = _MEMORY_SHARE * self._device.free_memory * worlds.n / worlds.n_bytes
         return max(_FEWEST_WORLDS, min(_MOST_WORLDS, int(room)))
 
 
 class _Worlds:
-    """Worlds that advance together, and which simulation is in each.
+    """Worlds that advance together.
 
     Args:
-        model: The model.
+        model: Model to simulate.
         n: Number of worlds.
         buffers: Room for their contacts.
 
     Attributes:
-        row: (n,) row of the queue that is in a world; -1 if none is.
-        steps: (n,) steps it has made.
-        quiet: (n,) states in a row that were quiet, the last one included.
+        data: Data of MuJoCo Warp.
+        arrays: Parts of `data` that the kernels use, and the simulation in each world.
     """
 
     def __init__(self, model: mujoco.MjModel, n: int, buffers: Buffers) -> None:
@@ -239,28 +254,26 @@ class _Worlds:
         self.data = mjw.make_data(
             model, nworld=n, nconmax=buffers.n_contacts, njmax=buffers.n_rows
         )
-        self.row = wp.full(n, -1, dtype=int)
-        self.steps = wp.zeros(n, dtype=int)
-        self.quiet = wp.zeros(n, dtype=int)
+        self.arrays = WorldArrays()
+        self.arrays.qpos, self.arrays.qvel = self.data.qpos, self.data.qvel
+        self.arrays.ctrl = self.data.ctrl
+        self.arrays.warmstart = self.data.qacc_warmstart
+        self.arrays.overflow = self.data.overflow
+        self.arrays.row = wp.full(n, -1, dtype=int)
+        self.arrays.steps = wp.zeros(n, dtype=int)
+        self.arrays.quiet = wp.zeros(n, dtype=int)
 
     @property
     def n_bytes(self) -> int:
-        """Memory that they take."""
+        """Memory of the data."""
         return _n_bytes(self.data)
 
-    def move_into(self, others: "_Worlds") -> None:
-        """Move all simulations into other worlds, of which there must be enough."""
-        others.row.fill_(-1)
-        wp.launch(
-            move,
-            dim=self.n,
-            inputs=[*self._arrays(), *others._arrays(), wp.zeros(1, dtype=int)],
-        )
-
-    def _arrays(self) -> tuple[wp.array, ...]:
-        data = self.data
-        state = (data.qpos, data.qvel, data.ctrl, data.qacc_warmstart, data.overflow)
-        return (*state, self.row, self.steps, self.quiet)
+    def move_to(self, others: "_Worlds") -> None:
+        """Move all simulations to other worlds, of which there must be enough."""
+        others.arrays.row.fill_(-1)
+        n_moved = wp.zeros(1, dtype=int)
+        inputs = [self.arrays, others.arrays, n_moved]
+        wp.launch(move_simulations, dim=self.n, inputs=inputs)
 
 
 class _Queue:
@@ -269,38 +282,34 @@ class _Queue:
     Args:
         qpos: (b, nq) states to start from.
         targets: (b, nu) joint targets.
-
-    Attributes:
-        end: (b, nq) states in which they ended.
-        end_steps: (b,) steps until the quiet window of those that came to rest.
-        status: (b,) how they ended.
-        counters: (2,) how many were started, and how many are done.
     """
 
     def __init__(self, qpos: Array, targets: Array) -> None:
-        self.start = wp.array(qpos, dtype=float, shape=qpos.shape)
-        self.targets = wp.array(targets, dtype=float, shape=targets.shape)
-        self.end = wp.zeros_like(self.start)
-        self.end_steps = wp.zeros(len(qpos), dtype=int)
-        self.status = wp.zeros(len(qpos), dtype=int)
-        self.counters = wp.zeros(2, dtype=int)
+        self.arrays = QueueArrays()
+        self.arrays.n = len(qpos)
+        self.arrays.start = wp.array(qpos, dtype=float, shape=qpos.shape)
+        self.arrays.targets = wp.array(targets, dtype=float, shape=targets.shape)
+        self.arrays.end = wp.zeros_like(self.arrays.start)
+        self.arrays.end_steps = wp.zeros(len(qpos), dtype=int)
+        self.arrays.status = wp.zeros(len(qpos), dtype=int)
+        self.arrays.counters = wp.zeros(2, dtype=int)
 
     def __len__(self) -> int:
-        return int(self.start.shape[0])
+        return int(self.arrays.n)
 
     @property
     def n_done(self) -> int:
-        """Simulations that are done."""
-        return int(self.counters.numpy()[1])
+        """Number of simulations that are done."""
+        return int(self.arrays.counters.numpy()[1])
 
 
 def find_device(name: str | None) -> wp.Device:
     """Return a device of Warp, by default the first GPU."""
-    wp.config.log_level = wp.LOG_ERROR  # what counts is raised below
+    wp.config.log_level = wp.LOG_ERROR  # errors that matter are raised below
     wp.init()
     if name is None and not wp.is_cuda_available():
         raise InputError(
-            "The 'warp' engine needs an NVIDIA GPU, and CUDA finds none on this "
+            "The 'warp' engine needs an NVIDIA GPU, but CUDA finds none on this "
             "machine. Choose the 'mujoco' engine."
         )
     try:
@@ -311,21 +320,25 @@ def find_device(name: str | None) -> wp.Device:
 
 
 def reduce_model(model: mujoco.MjModel) -> mujoco.MjModel:
-    """Return a model that moves like `model` and computes no more than that."""
+    """Return a copy of a model without computations that do not affect motion."""
     model = model.__copy__()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
-    # A sensor of distances would still make contacts of what is far apart.
+    # A distance sensor would still create contacts between geoms far apart.
     model.sensor_type[:] = mujoco.mjtSensor.mjSENS_CLOCK
     if model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC:
-        # The same numbers, but 8 % faster for Bittle: no loop over all contacts.
+        # Same results, 8 % faster for Bittle: no loop over all contacts.
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
-    # In MuJoCo Warp this means no more than: boxes collide as they do in MuJoCo.
+    # In MuJoCo Warp this flag only makes boxes collide as they do in MuJoCo.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_NATIVECCD
     return model
 
 
 def put_model(robot: Robot, model: mujoco.MjModel) -> mjw.Model:
-    """Copy a model to the device, or say what MuJoCo Warp cannot simulate of it."""
+    """Copy a model to the device.
+
+    Raises:
+        InputError: If MuJoCo Warp does not support a feature of the model.
+    """
     known = [int(kind) for kind in mjw.GeomType]
     for geom in np.flatnonzero(~np.isin(model.geom_type, known)):
         name = model.geom(geom).name or f"number {geom}"
@@ -342,12 +355,12 @@ def put_model(robot: Robot, model: mujoco.MjModel) -> mjw.Model:
             f"MuJoCo Warp cannot simulate {robot.name}: {reason}. "
             "Choose the 'mujoco' engine."
         ) from error
-    warp_model.opt.warn_overflow = 0  # noted world by world, not printed
+    warp_model.opt.warn_overflow = 0  # flagged in each world, not printed
     return warp_model
 
 
 def _n_bytes(arrays: object) -> int:
-    """Return the memory of the Warp arrays in a dataclass, at any depth."""
+    """Return the memory of all Warp arrays in a nested dataclass."""
     if isinstance(arrays, wp.array):
         return int(arrays.capacity)
     if is_dataclass(arrays):

@@ -1,20 +1,34 @@
 # mypy: ignore-errors
-"""What the `warp` engine does on the device beside the physics: see `warp.py`.
+"""Code that the `warp` engine runs on the device besides the physics.
 
-Warp compiles these functions; a number that changes in a loop is made with `int()`.
+Warp compiles these functions. In them, a variable that changes in a branch or a loop
+must start as `int()` or `bool()`. `engine.py` explains how they work together.
 """
 
 import mujoco_warp as mjw
 import warp as wp
 
-__all__ = ["AT_REST", "DIVERGED", "OVERFLOWED", "RESTLESS", "look", "move"]
+__all__ = [
+    "AT_REST",
+    "BUFFERS",
+    "DIVERGED",
+    "LARGEST",
+    "OVERFLOWED",
+    "RESTLESS",
+    "Limits",
+    "QueueArrays",
+    "WorldArrays",
+    "move_simulations",
+    "update_worlds",
+]
 
+MOVING = wp.constant(0)
 AT_REST = wp.constant(1)
 RESTLESS = wp.constant(2)
 DIVERGED = wp.constant(3)
 OVERFLOWED = wp.constant(4)
-LARGEST = wp.constant(1.0e10)  # beyond it MuJoCo too calls a simulation broken down
-# Running out of solver iterations is no overflow: MuJoCo goes on as well.
+LARGEST = wp.constant(1.0e10)  # MuJoCo too calls a simulation diverged beyond this
+# Reaching the maximum of solver iterations is no overflow: MuJoCo continues as well.
 BUFFERS = wp.constant(
     int(
         mjw.OverflowType.ALL
@@ -23,148 +37,187 @@ BUFFERS = wp.constant(
 )
 
 
+@wp.struct
+class WorldArrays:
+    """State of n worlds, and the simulation in each.
+
+    Attributes:
+        qpos: (n, nq) positions.
+        qvel: (n, nv) velocities.
+        ctrl: (n, nu) joint targets.
+        warmstart: (n, nv) accelerations that the solver starts from.
+        overflow: (n,) flags of the buffers that were too small.
+        row: (n,) row of the queue that runs in a world; -1 if the world is free.
+        steps: (n,) steps since the start of the simulation.
+        quiet: (n,) number of quiet states in a row, up to the current one.
+    """
+
+    qpos: wp.array2d[float]
+    qvel: wp.array2d[float]
+    ctrl: wp.array2d[float]
+    warmstart: wp.array2d[float]
+    overflow: wp.array[int]
+    row: wp.array[int]
+    steps: wp.array[int]
+    quiet: wp.array[int]
+
+
+@wp.struct
+class QueueArrays:
+    """Simulations to run, and their results.
+
+    Attributes:
+        n: Number of simulations.
+        start: (n, nq) states to start from.
+        targets: (n, nu) joint targets.
+        end: (n, nq) final states.
+        end_steps: (n,) steps before the quiet window, for those that came to rest.
+        status: (n,) `AT_REST`, `RESTLESS`, `DIVERGED` or `OVERFLOWED`.
+        counters: (2,) number of simulations started, and number done.
+    """
+
+    n: int
+    start: wp.array2d[float]
+    targets: wp.array2d[float]
+    end: wp.array2d[float]
+    end_steps: wp.array[int]
+    status: wp.array[int]
+    counters: wp.array[int]
+
+
+@wp.struct
+class Limits:
+    """When a simulation is done.
+
+    Attributes:
+        steps: Maximum number of steps.
+        window: Length of the quiet window in steps.
+        linear: Speed of the base below which it is at rest [m/s].
+        angular: Angular speed of the base below which it is at rest [rad/s].
+        joint: Speed below which a joint is at rest [rad/s].
+    """
+
+    steps: int
+    window: int
+    linear: float
+    angular: float
+    joint: float
+
+
 @wp.kernel
-def look(
-    n_rows: int,
-    limit: int,
-    window: int,
-    linear: float,
-    angular: float,
-    joint: float,
-    start: wp.array2d[float],
-    targets: wp.array2d[float],
-    qpos: wp.array2d[float],
-    qvel: wp.array2d[float],
-    ctrl: wp.array2d[float],
-    warmstart: wp.array2d[float],
-    overflow: wp.array[int],
-    row: wp.array[int],
-    steps: wp.array[int],
-    quiet: wp.array[int],
-    end: wp.array2d[float],
-    end_steps: wp.array[int],
-    status: wp.array[int],
-    counters: wp.array[int],
-):
-    """Note the result of a simulation that is done, and start the next in its world."""
+def update_worlds(worlds: WorldArrays, queue: QueueArrays, limits: Limits):
+    """Record a simulation that is done, and start the next one in its world."""
     world = wp.tid()
-    current = row[world]
-    if current >= 0:
-        step = steps[world] + 1
-        steps[world] = step
-        calm = 0
-        if _is_quiet(qvel, world, linear, angular, joint):
-            calm = quiet[world] + 1
-        quiet[world] = calm
-
-        result = 0
-        if overflow[world] & BUFFERS:
-            result = OVERFLOWED
-        elif _is_broken(qpos, qvel, world):
-            result = DIVERGED
-        elif calm > window and step <= limit:
-            result = AT_REST
-        elif step >= limit:
-            result = RESTLESS
-        if result == 0:
+    if worlds.row[world] >= 0:
+        status = _count_step(worlds, limits, world)
+        if status == MOVING:
             return
-        for i in range(qpos.shape[1]):
-            end[current, i] = qpos[world, i]
-        end_steps[current] = step - window
-        status[current] = result
-        row[world] = -1
-        wp.atomic_add(counters, 1, 1)
-        if result == DIVERGED:  # a broken world would keep the solver busy
-            _load(0, world, start, targets, qpos, qvel, ctrl, warmstart, overflow)
-
-    if counters[0] < n_rows:
-        waiting = wp.atomic_add(counters, 0, 1)
-        if waiting < n_rows:
-            row[world] = waiting
-            steps[world] = 0
-            quiet[world] = 1  # it starts from rest
-            _load(waiting, world, start, targets, qpos, qvel, ctrl, warmstart, overflow)
+        _record(worlds, queue, limits.window, world, status)
+    _start_next(worlds, queue, world)
 
 
 @wp.func
-def _is_quiet(
-    qvel: wp.array2d[float], world: int, linear: float, angular: float, joint: float
-) -> bool:
-    """Return whether the velocities in a world are those of a robot at rest."""
+def _count_step(worlds: WorldArrays, limits: Limits, world: int) -> int:
+    """Count a step of a world, and return the status of its simulation."""
+    step = worlds.steps[world] + 1
+    worlds.steps[world] = step
+    quiet = int(0)
+    if _is_quiet(worlds.qvel, limits, world):
+        quiet = worlds.quiet[world] + 1
+    worlds.quiet[world] = quiet
+
+    status = int(MOVING)
+    if worlds.overflow[world] & BUFFERS:
+        status = OVERFLOWED
+    elif _has_diverged(worlds, world):
+        status = DIVERGED
+    elif quiet > limits.window and step <= limits.steps:
+        status = AT_REST
+    elif step >= limits.steps:
+        status = RESTLESS
+    return status
+
+
+@wp.func
+def _is_quiet(qvel: wp.array2d[float], limits: Limits, world: int) -> bool:
+    """Return whether all velocities in a world are below the limits."""
     v = wp.vec3(qvel[world, 0], qvel[world, 1], qvel[world, 2])
     w = wp.vec3(qvel[world, 3], qvel[world, 4], qvel[world, 5])
-    calm = wp.dot(v, v) < linear * linear and wp.dot(w, w) < angular * angular
+    quiet = (
+        wp.dot(v, v) < limits.linear * limits.linear
+        and wp.dot(w, w) < limits.angular * limits.angular
+    )
     for i in range(6, qvel.shape[1]):
-        calm = calm and wp.abs(qvel[world, i]) < joint
-    return calm
+        quiet = quiet and wp.abs(qvel[world, i]) < limits.joint
+    return quiet
 
 
 @wp.func
-def _is_broken(qpos: wp.array2d[float], qvel: wp.array2d[float], world: int) -> bool:
-    """Return whether a world has numbers that no simulation should have, or NaN."""
-    sound = True
-    for i in range(qpos.shape[1]):
-        sound = sound and wp.abs(qpos[world, i]) < LARGEST
-    for i in range(qvel.shape[1]):
-        sound = sound and wp.abs(qvel[world, i]) < LARGEST
+def _has_diverged(worlds: WorldArrays, world: int) -> bool:
+    """Return whether a state of a world is NaN or implausibly large."""
+    sound = bool(True)
+    for i in range(worlds.qpos.shape[1]):
+        sound = sound and wp.abs(worlds.qpos[world, i]) < LARGEST
+    for i in range(worlds.qvel.shape[1]):
+        sound = sound and wp.abs(worlds.qvel[world, i]) < LARGEST
     return not sound
 
 
 @wp.func
-def _load(
-    index: int,
-    world: int,
-    start: wp.array2d[float],
-    targets: wp.array2d[float],
-    qpos: wp.array2d[float],
-    qvel: wp.array2d[float],
-    ctrl: wp.array2d[float],
-    warmstart: wp.array2d[float],
-    overflow: wp.array[int],
+def _record(
+    worlds: WorldArrays, queue: QueueArrays, window: int, world: int, status: int
 ):
-    """Put a simulation of the queue into a world."""
-    for i in range(qpos.shape[1]):
-        qpos[world, i] = start[index, i]
-    for i in range(qvel.shape[1]):
-        qvel[world, i] = 0.0
-        warmstart[world, i] = 0.0
-    for i in range(ctrl.shape[1]):
-        ctrl[world, i] = targets[index, i]
-    overflow[world] = 0
+    """Write the result of the simulation in a world, and free the world."""
+    row = worlds.row[world]
+    for i in range(worlds.qpos.shape[1]):
+        queue.end[row, i] = worlds.qpos[world, i]
+    queue.end_steps[row] = worlds.steps[world] - window
+    queue.status[row] = status
+    worlds.row[world] = -1
+    wp.atomic_add(queue.counters, 1, 1)
+    if status == DIVERGED:  # a diverged state would keep the solver busy
+        _load(worlds, queue, world, 0)
+
+
+@wp.func
+def _start_next(worlds: WorldArrays, queue: QueueArrays, world: int):
+    """Start the next simulation of the queue, if there is one, in a free world."""
+    if queue.counters[0] < queue.n:
+        row = wp.atomic_add(queue.counters, 0, 1)
+        if row < queue.n:
+            worlds.row[world] = row
+            worlds.steps[world] = 0
+            worlds.quiet[world] = 1  # it starts at rest
+            _load(worlds, queue, world, row)
+
+
+@wp.func
+def _load(worlds: WorldArrays, queue: QueueArrays, world: int, row: int):
+    """Set a world to the start of a row of the queue."""
+    for i in range(worlds.qpos.shape[1]):
+        worlds.qpos[world, i] = queue.start[row, i]
+    for i in range(worlds.qvel.shape[1]):
+        worlds.qvel[world, i] = 0.0
+        worlds.warmstart[world, i] = 0.0
+    for i in range(worlds.ctrl.shape[1]):
+        worlds.ctrl[world, i] = queue.targets[row, i]
+    worlds.overflow[world] = 0
 
 
 @wp.kernel
-def move(
-    qpos: wp.array2d[float],
-    qvel: wp.array2d[float],
-    ctrl: wp.array2d[float],
-    warmstart: wp.array2d[float],
-    overflow: wp.array[int],
-    row: wp.array[int],
-    steps: wp.array[int],
-    quiet: wp.array[int],
-    to_qpos: wp.array2d[float],
-    to_qvel: wp.array2d[float],
-    to_ctrl: wp.array2d[float],
-    to_warmstart: wp.array2d[float],
-    to_overflow: wp.array[int],
-    to_row: wp.array[int],
-    to_steps: wp.array[int],
-    to_quiet: wp.array[int],
-    n_moved: wp.array[int],
-):
-    """Move the simulation of a world, if there is one, into the next free other."""
+def move_simulations(worlds: WorldArrays, others: WorldArrays, n_moved: wp.array[int]):
+    """Move the simulation of a world, if there is one, to the next free other world."""
     world = wp.tid()
-    if row[world] >= 0:
+    if worlds.row[world] >= 0:
         other = wp.atomic_add(n_moved, 0, 1)
-        for i in range(qpos.shape[1]):
-            to_qpos[other, i] = qpos[world, i]
-        for i in range(qvel.shape[1]):
-            to_qvel[other, i] = qvel[world, i]
-            to_warmstart[other, i] = warmstart[world, i]
-        for i in range(ctrl.shape[1]):
-            to_ctrl[other, i] = ctrl[world, i]
-        to_overflow[other] = overflow[world]
-        to_row[other] = row[world]
-        to_steps[other] = steps[world]
-        to_quiet[other] = quiet[world]
+        for i in range(worlds.qpos.shape[1]):
+            others.qpos[other, i] = worlds.qpos[world, i]
+        for i in range(worlds.qvel.shape[1]):
+            others.qvel[other, i] = worlds.qvel[world, i]
+            others.warmstart[other, i] = worlds.warmstart[world, i]
+        for i in range(worlds.ctrl.shape[1]):
+            others.ctrl[other, i] = worlds.ctrl[world, i]
+        others.overflow[other] = worlds.overflow[world]
+        others.row[other] = worlds.row[world]
+        others.steps[other] = worlds.steps[world]
+        others.quiet[other] = worlds.quiet[world]
