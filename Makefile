@@ -3,51 +3,64 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Python compiles what it imports; pip would compile all there is, for twice the time.
+# Python compiles modules when it imports them; pip would compile all, in twice the time.
 INSTALL := pip install -q --no-compile
 
 CYTOSCAPE := 3.34.4
 VENDOR := src/kaccess/report/page/vendor
 WHEEL := build/wheel
+# Tests that need no extra; they run against the built wheel.
+CORE_TESTS := tests/base tests/study tests/robots tests/cluster tests/guide tests/cli tests/test_starts.py
 
 .PHONY: run test lint pytest wheel-test figures vendor clean
 
 # Where nothing can be rendered, `play` says so and the flow goes on.
-run: .venv/installed  ## A policy at work, then the whole flow, small: minutes on two cores
+run: .venv/watch  ## The shipped policy at work, then the whole flow, small
 	-$(BIN)/kaccess play bittle --video runs/play.mp4
+	@$(MAKE) --no-print-directory .venv/train
 	$(BIN)/kaccess run bittle runs/quick --preset quick
 
-test: lint pytest  ## Lint and run the tests, at once with -j
+test: lint pytest  ## Lint and tests; with -j side by side
 
-pytest: .venv/installed
+pytest: .venv/test
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadgroup
 
-lint: .venv/installed
+lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-wheel-test:  ## Build the wheel and try it in an environment of its own
+wheel-test:  ## Build the wheel; try it without any extra
 	rm -rf dist $(WHEEL)
 	$(PYTHON) -m venv $(WHEEL)
 	$(WHEEL)/bin/pip wheel -q --no-deps -w dist .
-	$(WHEEL)/bin/$(INSTALL) dist/*.whl
+	$(WHEEL)/bin/$(INSTALL) dist/*.whl pytest hypothesis
 	cd dist && ../$(WHEEL)/bin/kaccess run bittle study --preset tiny
+	$(WHEEL)/bin/pytest -q $(CORE_TESTS)
 
-figures: .venv/installed  ## The pictures in docs/, the study runs/bittle included
+figures: .venv/test  ## The pictures in docs/, and the study they show
 	$(BIN)/python docs/make_figures.py runs/bittle
 
-vendor:  ## Fetch again what the report's page has inside, with npm
+vendor:  ## Fetch the library inside the report's page again, with npm
 	cd $(VENDOR) && npm pack --silent cytoscape@$(CYTOSCAPE) && \
 	  tar -xzf cytoscape-$(CYTOSCAPE).tgz --strip-components=1 package/LICENSE && \
 	  tar -xzf cytoscape-$(CYTOSCAPE).tgz --strip-components=2 package/dist/cytoscape.min.js && \
 	  rm cytoscape-$(CYTOSCAPE).tgz
 
-.venv/installed: pyproject.toml constraints.txt
+# The environment grows by what is needed: to watch a policy, to train one, to test all.
+.venv/watch: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "kaccess needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
+	  { echo "kaccess needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/$(INSTALL) -e '.[dev,graph,gpu,bullet,train,onnx,sb3,video,browser]'
+	$(BIN)/$(INSTALL) -e '.[video]'
+	@touch $@
+
+.venv/train: .venv/watch
+	$(BIN)/$(INSTALL) -e '.[train]'
+	@touch $@
+
+.venv/test: .venv/train
+	$(BIN)/$(INSTALL) -e '.[dev,graph,gpu,bullet,onnx,sb3,browser]'
 	@touch $@
 
 clean:

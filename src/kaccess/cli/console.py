@@ -1,4 +1,4 @@
-"""What the command line shows while it works: bars, or plain lines off a terminal."""
+"""Progress on the command line: bars in a terminal, plain lines elsewhere."""
 
 import logging
 import sys
@@ -16,14 +16,14 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 class Show(Protocol):
-    """Shows how far work is, with a note if there is one."""
+    """Callback that shows the progress of some work, with an optional note."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
-        """Show that so much is done."""
+        """Show that `done` of `total` units are done."""
 
 
 def show_log() -> None:
-    """Show what the package logs, above any progress bar."""
+    """Show log messages of the package, above any progress bar."""
     logger = logging.getLogger("kaccess")
     if not logger.handlers:
         logger.addHandler(_CurrentStderr())
@@ -31,7 +31,7 @@ def show_log() -> None:
 
 
 class _CurrentStderr(logging.Handler):
-    """Prints to what stands for stderr at the moment: progress bars replace it."""
+    """Prints to the current `sys.stderr`, which progress bars replace for a while."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(f"kaccess: {record.getMessage()}", file=sys.stderr)
@@ -39,11 +39,11 @@ class _CurrentStderr(logging.Handler):
 
 @contextmanager
 def progress_bar(label: str, unit: str) -> "Iterator[Show]":
-    """Yield a callback that shows how far work is, its rate and the time left.
+    """Yield a callback that shows progress, rate and time left.
 
     Args:
-        label: What is being done.
-        unit: What is counted, in the plural.
+        label: Name of the work.
+        unit: Name of the units that are counted, in the plural.
     """
     from rich.console import Console
 
@@ -85,7 +85,7 @@ def _rich_bar(console: "Console", label: str, unit: str) -> "Iterator[Show]":
 
 
 class _PlainLines:
-    """One line at the start and the end, and every few seconds between."""
+    """Prints a line at the start, at the end, and every few seconds in between."""
 
     def __init__(self, label: str, unit: str) -> None:
         self._label, self._unit, self._meter = label, unit, _Meter()
@@ -106,7 +106,7 @@ class _PlainLines:
 
 
 class _Meter:
-    """Rate since the first call, which may find work done by an earlier run."""
+    """Measures the rate since the first call; work done before it does not count."""
 
     def __init__(self) -> None:
         self._start: tuple[float, int] | None = None
