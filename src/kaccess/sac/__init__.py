@@ -8,27 +8,25 @@ except ImportError as error:
         "`pip install 'kaccess[train]'`."
     ) from error
 
-from kaccess.policies import export_onnx
-from kaccess.policies.policy import Policy
 from kaccess.sac.checkpoint import Checkpoint, load_checkpoint
-from kaccess.sac.loop import Evaluate, Trained, TrainProgress, train
+from kaccess.sac.learners import Shape
+from kaccess.sac.loop import Trained, train
+from kaccess.sac.plan import CurveTests, Evaluate, Plan, RunFolder, WarmUp
 from kaccess.sac.policies import Policies, load_policies
 from kaccess.sac.population import Experience, Population
-from kaccess.sac.run import WarmUp
-from kaccess.sac.sac import Shape
 
 __all__ = [
     "Checkpoint",
+    "CurveTests",
     "Evaluate",
     "Experience",
+    "Plan",
     "Policies",
-    "Policy",
     "Population",
+    "RunFolder",
     "Shape",
-    "TrainProgress",
     "Trained",
     "WarmUp",
-    "export_onnx",
     "load_checkpoint",
     "load_policies",
     "train",

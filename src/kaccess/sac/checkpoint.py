@@ -1,8 +1,8 @@
-"""Checkpoints: all that a run depends on, in one file that is whole or not there.
+"""Checkpoints: the complete state of a run, in one file that is never half-written.
 
-Tensors are stored as safetensors, the rest as JSON in its header. Of the replay only
-the filled part is written. Random numbers come from keys, so that of them only the
-place is stored.
+Tensors are stored as safetensors, the rest as JSON in the header. Only the filled part
+of the replay buffers is written. Random numbers come from keys, so that only their
+position is stored.
 """
 
 import json
@@ -15,11 +15,17 @@ import numpy as np
 import torch
 
 from kaccess.base.errors import InputError
-from kaccess.base.settings import flatten
+from kaccess.base.settings import describe_changes
 from kaccess.base.tensors import read_tensors, write_tensors
 from kaccess.sac.population import Population
 
-__all__ = ["Checkpoint", "load_checkpoint", "restore", "save_checkpoint", "snapshot"]
+__all__ = [
+    "Checkpoint",
+    "load_checkpoint",
+    "restore_population",
+    "save_checkpoint",
+    "snapshot_population",
+]
 
 _KIND = "kaccess checkpoint (2)"
 
@@ -29,8 +35,8 @@ class Checkpoint:
     """A run at the end of a step.
 
     Attributes:
-        settings: What must be the same for the run to go on, as JSON can hold it.
-        progress: Counters and messages, as JSON can hold them.
+        settings: Settings that must be the same to resume the run, as JSON holds them.
+        progress: Counters and messages, as JSON holds them.
         arrays: Everything else, by name.
     """
 
@@ -38,9 +44,9 @@ class Checkpoint:
     progress: Mapping[str, Any]
     arrays: Mapping[str, np.ndarray]
 
-    def part(self, name: str) -> dict[str, np.ndarray]:
-        """Return the arrays below a name."""
-        prefix = f"{name}/"
+    def select(self, group: str) -> dict[str, np.ndarray]:
+        """Return the arrays whose names begin with `<group>/`, without that prefix."""
+        prefix = f"{group}/"
         return {
             key.removeprefix(prefix): array
             for key, array in self.arrays.items()
@@ -49,48 +55,42 @@ class Checkpoint:
 
     def require_same(self, settings: Mapping[str, Any], path: Path) -> None:
         """Raise `InputError` if the run was made with other settings."""
-        stored, given = flatten(self.settings), flatten(_as_stored(settings))
-        names = [*stored, *(name for name in given if name not in stored)]
-        differing = [
-            f"{name} was {stored.get(name)!r} and is now {given.get(name)!r}"
-            for name in names
-            if stored.get(name) != given.get(name)
-        ]
-        if differing:
+        given = json.loads(json.dumps(settings))  # tuples become lists, as in the file
+        if changes := describe_changes(self.settings, given, complete=True):
             raise InputError(
-                f"{path} was made differently: {'; '.join(differing)}. "
-                "Use the same, or train into a new folder."
+                f"{path} was made differently: {changes}. Use the same settings, or "
+                "train into a new folder."
             )
 
 
-def snapshot(population: Population) -> dict[str, np.ndarray]:
-    """Return all of a population by name."""
+def snapshot_population(population: Population) -> dict[str, np.ndarray]:
+    """Return the state of a population as arrays, by name."""
     arrays = {
         f"learners/{name}": tensor.cpu().numpy()
         for name, tensor in population.learners.tensors().items()
     }
-    for p, rows in enumerate(population.replay.contents()):
+    for p, rows in enumerate(population.replay.get_contents()):
         arrays[f"replay/{p}"] = rows
     arrays["replay counts"] = population.replay.counts
     arrays["position"] = np.array(population.position)
     return arrays
 
 
-def restore(population: Population, checkpoint: Checkpoint) -> None:
+def restore_population(population: Population, checkpoint: Checkpoint) -> None:
     """Put a population into the state of a checkpoint."""
-    for name, array in checkpoint.part("learners").items():
+    for name, array in checkpoint.select("learners").items():
         population.learners.tensors()[name].copy_(torch.as_tensor(array))
-    rings = checkpoint.part("replay")
-    population.replay.restore(
+    rings = checkpoint.select("replay")
+    population.replay.set_contents(
         [rings[str(p)] for p in range(len(rings))], checkpoint.arrays["replay counts"]
     )
     population.alive = checkpoint.arrays["learners/alive"][:, 0].copy()
     n_exchanges, n_updates = checkpoint.arrays["position"].tolist()
-    population.go_on(n_exchanges, n_updates)
+    population.resume(n_exchanges, n_updates)
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint in the place of the one before."""
+    """Write a checkpoint; it replaces the one before."""
     header = {"settings": checkpoint.settings, "progress": checkpoint.progress}
     write_tensors(path, _KIND, header, checkpoint.arrays)
 
@@ -99,12 +99,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint.
 
     Raises:
-        InputError: If it is not one, or damaged.
+        InputError: If the file is not a checkpoint, or damaged.
     """
     header, arrays = read_tensors(path, _KIND)
     return Checkpoint(header["settings"], header["progress"], arrays)
-
-
-def _as_stored(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as JSON gives them back: tuples as lists."""
-    return dict(json.loads(json.dumps(settings)))

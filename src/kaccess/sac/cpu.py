@@ -1,4 +1,4 @@
-"""Manners of torch on a CPU, while a population learns; no number depends on them."""
+"""Threads and memory of torch on a CPU; they change the speed, never the numbers."""
 
 import ctypes
 from collections.abc import Iterator
@@ -8,23 +8,25 @@ import torch
 
 from kaccess.sac.population import Population
 
-__all__ = ["tuned_cpu"]
+__all__ = ["tune_cpu"]
 
-_WORTH_THREADS = 3e6  # products in a layer of all learners; measured on two cores
+# Products in one layer of all learners; fewer run faster on one thread, measured on two
+# cores.
+_MIN_FOR_THREADS = 3e6
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
-_KEPT = 1 << 30  # bytes
+_KEPT_BYTES = 1 << 30
 
 
 @contextmanager
-def tuned_cpu(population: Population) -> Iterator[None]:
-    """Let torch use as many threads as a population is worth, and keep its memory.
+def tune_cpu(population: Population) -> Iterator[None]:
+    """Use one thread for a small population, and keep freed memory.
 
-    Threads that wait for one another cost more than they bring to small networks, and
-    far more where other programs run.
+    Threads that wait for one another cost small networks more time than they save, and
+    far more if other programs run.
     """
     config, before = population.config, torch.get_num_threads()
     layer = config.batch_size * max(config.hidden) ** 2
-    if population.shape.n_learners * layer < _WORTH_THREADS:
+    if population.shape.n_learners * layer < _MIN_FOR_THREADS:
         torch.set_num_threads(1)
     _keep_memory()
     try:
@@ -34,14 +36,14 @@ def tuned_cpu(population: Population) -> Iterator[None]:
 
 
 def _keep_memory() -> None:
-    """Tell the C library not to give freed memory back to the system at once.
+    """Tell the C library not to return freed memory to the system at once.
 
-    An update frees and takes the same megabytes again and again; when each time they
-    are new pages, 18 learners (2 x 128) need 22 ms for it, and 15 ms when not.
+    Each update frees and allocates the same megabytes. With new pages each time, 18
+    learners (2 x 128) need 22 ms per update; without, 15 ms.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
         return  # not glibc
-    mallopt(_TRIM_THRESHOLD, _KEPT)
-    mallopt(_MMAP_THRESHOLD, _KEPT)
+    mallopt(_TRIM_THRESHOLD, _KEPT_BYTES)
+    mallopt(_MMAP_THRESHOLD, _KEPT_BYTES)

@@ -14,11 +14,11 @@ logger = logging.getLogger(__name__)
 
 
 class Journal:
-    """Curves in a folder for each learner, by step of the learner.
+    """Curves of each learner over its steps, in a folder of its own.
 
     Args:
-        folders: One for each learner.
-        step: Where the run goes on; what was noted after that is dropped.
+        folders: Folder of each learner.
+        step: Step at which the run resumes; later rows are removed.
         tensorboard: Whether to write for TensorBoard too, if it is installed.
     """
 
@@ -29,28 +29,23 @@ class Journal:
         for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
             for path in folder.glob("*.csv"):
-                _drop_after(path, step)
-        self._writers = _writers(self._folders, step) if tensorboard else []
+                _remove_after(path, step)
+        self._writers = _open_writers(self._folders, step) if tensorboard else []
 
-    def note(
-        self, kind: str, learner: int, step: int, figures: Mapping[str, float]
+    def add_row(
+        self, curve: str, learner: int, step: int, values: Mapping[str, float]
     ) -> None:
-        """Add a row to `<kind>.csv` of a learner."""
-        path = self._folders[learner] / f"{kind}.csv"
+        """Add a row to `<curve>.csv` of a learner."""
+        path = self._folders[learner] / f"{curve}.csv"
         new = not path.exists()
         with path.open("a", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
             if new:
-                rows.writerow(["step", *figures])
-            rows.writerow([step, *(_text(value) for value in figures.values())])
+                rows.writerow(["step", *values])
+            rows.writerow([step, *(_format(value) for value in values.values())])
         if self._writers:
-            for name, value in figures.items():
-                self._writers[learner].add_scalar(f"{kind}/{name}", value, step)
-
-    def flush(self) -> None:
-        """See to it that all is on disk."""
-        for writer in self._writers:
-            writer.flush()
+            for name, value in values.items():
+                self._writers[learner].add_scalar(f"{curve}/{name}", value, step)
 
     def close(self) -> None:
         """Close the files."""
@@ -58,12 +53,12 @@ class Journal:
             writer.close()
 
 
-def _text(value: float) -> str:
+def _format(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.9g}"
 
 
-def _drop_after(path: Path, step: int) -> None:
-    """Keep the heading and the rows up to a step; a half-written row goes too."""
+def _remove_after(path: Path, step: int) -> None:
+    """Remove the rows after a step, and a half-written row."""
     lines = path.read_text().splitlines(keepends=True)
     kept = [
         line
@@ -79,7 +74,8 @@ def _drop_after(path: Path, step: int) -> None:
         draft.write_text("".join(kept))
 
 
-def _writers(folders: Sequence[Path], step: int) -> list[Any]:
+def _open_writers(folders: Sequence[Path], step: int) -> list[Any]:
+    """Return the TensorBoard writer of each folder; none if it is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -1,314 +1,184 @@
-"""The training loop: a population, its environments, and what is kept of both.
+"""The training loop: a population in its environments, its tests and its files.
 
-A run is a folder. `checkpoint.safetensors` holds all that the run depends on, and each
-learner has a folder of its own with `episodes.csv`, `evaluation.csv`, the events for
+A run is a folder. `checkpoint.safetensors` holds the complete state of the run. Each
+learner has its own folder with `episodes.csv`, `evaluation.csv`, events for
 TensorBoard, `policy.safetensors` and, if it is tested, `best.safetensors`. Training
-into the same folder goes on from the checkpoint; on a CPU, and in environments whose
-state can be had, with the very numbers of a run that was never interrupted.
+into the same folder resumes from the checkpoint. On a CPU, and in environments with
+`get_state` and `set_state`, the numbers are those of a run without interruption.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from kaccess.base.errors import InputError
-from kaccess.base.types import Array
+from kaccess.base.types import TrainProgress
 from kaccess.config import SacConfig
-from kaccess.policies.policy import BEST_POLICY, LAST_POLICY, Policy
-from kaccess.sac.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from kaccess.sac.cpu import tuned_cpu
-from kaccess.sac.interrupt import deferred_interrupt
+from kaccess.sac.cpu import tune_cpu
+from kaccess.sac.interrupt import defer_interrupts
 from kaccess.sac.journal import Journal
+from kaccess.sac.plan import CurveTests, Plan, RunFolder
 from kaccess.sac.policies import Policies
-from kaccess.sac.run import Run, WarmUp
+from kaccess.sac.run import Run
+from kaccess.sac.store import BestPolicies, Store, describe_run
 from kaccess.sac.vector import Envs
 
-__all__ = ["Evaluate", "TrainProgress", "Trained", "train"]
-
-Evaluate = Callable[[Policies, int], Mapping[str, Array]]
-"""Called with (policies, step); returns figures of all learners, (p,) each."""
-
-TrainProgress = Callable[[int, int, Mapping[str, float]], None]
-"""Called with (steps done, steps in all, figures such as `return`) as work goes on."""
+__all__ = ["Trained", "train"]
 
 _SECONDS_BETWEEN_REPORTS = 0.2
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What came of a run."""
+    """Result of a training."""
 
     policies: Policies
-    """Of all learners."""
+    """Policies of all learners."""
     stopped: Mapping[str, str]
-    """Learners that broke down, and what happened, by name."""
+    """Learners that stopped because of a number that is not finite: a message for each,
+    by name."""
     step: int
-    """Steps of each learner."""
+    """Steps that each learner has made."""
 
 
 def train(
     env: "VectorEnv[Any, Any, Any]",
     config: SacConfig,
     *,
-    names: Sequence[str],
-    seeds: Sequence[int],
-    n_steps: int,
-    out: Path,
+    plan: Plan,
+    folder: RunFolder,
     device: str = "cpu",
-    meta: Mapping[str, Any] | None = None,
-    warm_up: WarmUp | None = None,
-    evaluate: Evaluate | None = None,
-    evaluate_every: int = 15_000,
-    best_by: Sequence[str] = (),
-    checkpoint: str = "checkpoint",
-    checkpoint_every: float = 600.0,
+    tests: CurveTests | None = None,
     progress: TrainProgress | None = None,
-    tensorboard: bool = True,
 ) -> Trained:
-    """Train a population of independent learners, or go on with it.
+    """Train a population of independent learners, or resume it.
 
     Args:
         env: Vector environment; learner p has the p-th block of `envs_per_learner`.
         config: Settings of the learners.
-        names: Of the learners; also their folders, such as `ka/seed-0`.
-        seeds: Of the learners. A learner depends on its own seed and environments.
-        n_steps: Steps that each learner makes in all, over its environments.
-        out: Folder of the run.
-        device: `cpu`, or a GPU such as `cuda`.
-        meta: What else must be the same for the run to go on, and what the policies'
-            files shall say: robot, task and the like, as JSON can hold it.
-        warm_up: What learners do in the first `warmup_steps`; by default anything.
-        evaluate: Called every so often; its figures go to `evaluation.csv`.
-        evaluate_every: Steps of a learner between two evaluations.
-        best_by: Figures of an evaluation; the policy of each learner that has most of
-            the first, then of the next, is kept as its best.
-        checkpoint: Name of the checkpoint's file in `out`, without its ending.
-        checkpoint_every: Time between two checkpoints [s].
-        progress: Called a few times a second.
-        tensorboard: Whether to write for TensorBoard, if it is installed.
+        plan: Names, seeds and number of steps of the learners.
+        folder: Folder of the run.
+        device: `cpu`, a GPU such as `cuda`, or `auto`.
+        tests: Tests during training; by default none.
+        progress: Called a few times per second.
 
     Raises:
         InputError: If the environment, the device or the folder's checkpoint does not
             fit.
         KeyboardInterrupt: If interrupted; the run is stored first.
     """
-    _check(config, names, seeds, n_steps)
-    envs = Envs(env, len(names) * config.envs_per_learner)
-    settings = _settings(envs, config, names, seeds, meta or {})
-    store = _Store(out, f"{checkpoint}.safetensors", settings)
-    earlier = store.read()
-    done = int(earlier.progress["step"]) if earlier else 0
-    run = Run(
-        envs,
-        config,
-        names=names,
-        seeds=seeds,
-        n_steps=max(n_steps, done),
-        device=device,
-        warm_up=warm_up,
+    envs = Envs(env, len(plan.names) * config.envs_per_learner)
+    store = Store(folder, describe_run(envs, config, plan))
+    checkpoint = store.read()
+    run = Run(envs, config, plan, device=device, checkpoint=checkpoint)
+    journal = Journal(
+        [folder.path / name for name in plan.names],
+        step=run.step,
+        tensorboard=folder.tensorboard,
     )
-    if earlier:
-        run.go_on(earlier)
-    else:
-        run.start()
-    folders = [out / name for name in names]
-    journal = Journal(folders, step=done, tensorboard=tensorboard)
-    policies = Policies(
-        run.population.learners, names, low=envs.low, high=envs.high, metadata=meta
-    )
-    best = _Best(out, best_by, earlier.progress.get("best", {}) if earlier else {})
-    tests = _Tests(evaluate, evaluate_every, policies, journal, best)
-    clock = _Clock(run, checkpoint_every)
+    known = checkpoint.progress.get("best", {}) if checkpoint else {}
+    best = BestPolicies(tests.best_by if tests else (), known)
+    tester = _Tester(tests, run, journal, best)
+    reporter = _Reporter(progress, run, plan.n_steps)
+    checkpoint_timer = _Timer(folder.checkpoint_every)
     with (
-        deferred_interrupt() as interrupted,
+        defer_interrupts() as is_interrupted,
         closing(journal),
-        store.saving(run, policies, best),
-        tuned_cpu(run.population),
+        store.save_at_end(run, best),
+        tune_cpu(run.population),
     ):
         while True:
-            tests.make_if_due(run)
-            over = run.step >= n_steps or not run.alive.any()
-            if progress and (over or clock.report_is_due()):
-                figures = clock.figures() | tests.means
-                progress(min(run.step, n_steps), n_steps, figures)
-            if interrupted():
+            tester.test_if_due()
+            is_over = run.step >= plan.n_steps or not run.alive.any()
+            reporter.report_if_due(tester.means, is_over=is_over)
+            if is_interrupted():
                 raise KeyboardInterrupt
-            if over:
+            if is_over:
                 break
-            if clock.checkpoint_is_due():
-                store.save(run, policies, best)
+            if checkpoint_timer.is_due():
+                store.save(run, best)
             for learner, episode in run.advance():
-                journal.note("episodes", learner, run.step, episode)
-    return Trained(policies, dict(run.stopped), run.step)
+                journal.add_row("episodes", learner, run.step, episode)
+    return Trained(run.policies, dict(run.stopped), run.step)
 
 
-def _check(
-    config: SacConfig, names: Sequence[str], seeds: Sequence[int], n_steps: int
-) -> None:
-    if not names or len(set(names)) != len(names):
-        raise InputError(f"`names` must be of one learner or more, each once: {names}.")
-    if len(seeds) != len(names) or min(seeds) < 0:
-        raise InputError(
-            f"`seeds` must be one number of 0 or more for each of the {len(names)} "
-            f"learners, got {list(seeds)}."
-        )
-    if n_steps < 1:
-        raise InputError(f"`n_steps` must be at least 1, got {n_steps}.")
-
-
-def _settings(
-    envs: Envs,
-    config: SacConfig,
-    names: Sequence[str],
-    seeds: Sequence[int],
-    meta: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return what must be the same for a run to go on."""
-    return {
-        **asdict(config),
-        "names": list(names),
-        "seeds": list(seeds),
-        "obs_dim": envs.obs_dim,
-        "act_dim": envs.act_dim,
-        "low": envs.low.tolist(),
-        "high": envs.high.tolist(),
-        "meta": dict(meta),
-    }
-
-
-class _Store:
-    """The folder of a run."""
-
-    def __init__(self, out: Path, name: str, settings: Mapping[str, Any]) -> None:
-        self._out, self._path, self._settings = out, out / name, settings
-
-    def read(self) -> Checkpoint | None:
-        """Return the checkpoint, if there is one; it must be of the same run."""
-        if not self._path.exists():
-            return None
-        checkpoint = load_checkpoint(self._path)
-        checkpoint.require_same(self._settings, self._path)
-        return checkpoint
-
-    @contextmanager
-    def saving(self, run: Run, policies: Policies, best: "_Best") -> Iterator[None]:
-        """Store a run when it ends, however it does, unless within a step."""
-        try:
-            yield
-        finally:
-            if run.between_steps:
-                self.save(run, policies, best)
-
-    def save(self, run: Run, policies: Policies, best: "_Best") -> None:
-        """Store a run between two steps."""
-        for i, name in enumerate(policies.names):
-            policies[i].save(self._out / name / LAST_POLICY)
-        best.save()
-        progress = run.progress() | {"best": best.scores}
-        save_checkpoint(self._path, Checkpoint(self._settings, progress, run.arrays()))
-
-
-class _Best:
-    """The best policy of each learner so far.
+class _Tester:
+    """Tests all learners of a run from time to time.
 
     Args:
-        out: Folder of the run.
-        by: Figures of a test, most important first, of which more is better.
-        scores: These figures of the best so far, by name of the learner.
-    """
-
-    def __init__(
-        self, out: Path, by: Sequence[str], scores: Mapping[str, list[float]]
-    ) -> None:
-        self._out, self._by, self.scores = out, by, dict(scores)
-        self._new: dict[str, Policy] = {}
-
-    def look_at(self, policies: Policies, p: int, row: Mapping[str, float]) -> None:
-        """Keep the policy of a learner if it has just done better than ever."""
-        name, score = policies.names[p], [row[figure] for figure in self._by]
-        if score and np.isfinite(score).all() and score > self.scores.get(name, []):
-            self.scores[name], self._new[name] = score, policies[p]
-
-    def save(self) -> None:
-        """Store the best policies, in one go with the run that they are of."""
-        for name, policy in self._new.items():
-            policy.save(self._out / name / BEST_POLICY)
-        self._new.clear()
-
-
-class _Tests:
-    """Tests of all learners, every so often.
-
-    Args:
-        evaluate: Makes one, if any are wanted.
-        every: Steps of a learner between two of them.
-        policies: Of the learners.
-        journal: To note what comes of them.
-        best: To keep the policies that do better than ever.
+        tests: Kind and frequency of the tests; None: no tests.
+        run: Run whose learners are tested.
+        journal: Journal of the scores.
+        best: Best policies so far.
 
     Attributes:
-        means: Figures of the last test, over the learners.
+        means: Scores of the last test, averaged over the learners.
     """
 
     def __init__(
-        self,
-        evaluate: Evaluate | None,
-        every: int,
-        policies: Policies,
-        journal: Journal,
-        best: _Best,
+        self, tests: CurveTests | None, run: Run, journal: Journal, best: BestPolicies
     ) -> None:
-        self._evaluate, self._every = evaluate, every
-        self._policies, self._journal, self._best = policies, journal, best
+        self._tests, self._run, self._journal, self._best = tests, run, journal, best
         self.means: dict[str, float] = {}
 
-    def make_if_due(self, run: Run) -> None:
-        if self._evaluate is None:
+    def test_if_due(self) -> None:
+        """Test the learners if enough steps have passed since the last test."""
+        tests, run = self._tests, self._run
+        if tests is None:
             return
-        n_due = run.step // self._every
+        n_due = run.step // tests.every
         if n_due <= run.n_evaluations:
             return
-        figures = self._evaluate(self._policies, run.step)
-        for p in np.flatnonzero(run.alive).tolist():
-            row = {name: float(values[p]) for name, values in figures.items()}
-            self._journal.note("evaluation", p, run.step, row)
-            self._best.look_at(self._policies, p, row)
-        run.n_evaluations = n_due
+        scores = tests.evaluate(run.policies, run.step)
         alive = run.alive
+        for p in np.flatnonzero(alive).tolist():
+            row = {name: float(values[p]) for name, values in scores.items()}
+            self._journal.add_row("evaluation", p, run.step, row)
+            self._best.compare(run.policies, p, row)
+        run.n_evaluations = n_due
         self.means = {
-            name: float(values[alive].mean()) for name, values in figures.items()
+            name: float(values[alive].mean()) for name, values in scores.items()
         }
 
 
-class _Clock:
-    """When to report and to store, and how fast a run is."""
+class _Timer:
+    """Is due every so many seconds.
 
-    def __init__(self, run: Run, checkpoint_every: float) -> None:
-        self._run, self._every = run, checkpoint_every
+    Args:
+        seconds: Time from one due moment to the next [s].
+        at_once: Whether it is also due at the beginning.
+    """
+
+    def __init__(self, seconds: float, *, at_once: bool = False) -> None:
+        self._seconds = seconds
+        self._last = -np.inf if at_once else time.monotonic()
+
+    def is_due(self) -> bool:
+        """Return whether it is due; if so, the time starts again."""
+        now = time.monotonic()
+        due = now - self._last > self._seconds
+        self._last = now if due else self._last
+        return due
+
+
+class _Reporter:
+    """Reports the progress of a run a few times per second."""
+
+    def __init__(self, progress: TrainProgress | None, run: Run, n_steps: int) -> None:
+        self._progress, self._run, self._n_steps = progress, run, n_steps
         self._began, self._first = time.monotonic(), run.step
-        self._saved, self._reported = self._began, -np.inf
+        self._timer = _Timer(_SECONDS_BETWEEN_REPORTS, at_once=True)
 
-    def report_is_due(self) -> bool:
-        now = time.monotonic()
-        due = now - self._reported > _SECONDS_BETWEEN_REPORTS
-        self._reported = now if due else self._reported
-        return due
-
-    def checkpoint_is_due(self) -> bool:
-        now = time.monotonic()
-        due = now - self._saved > self._every
-        self._saved = now if due else self._saved
-        return due
-
-    def figures(self) -> dict[str, float]:
-        """Return the figures of the run, and the steps/s of all learners together."""
-        seconds = time.monotonic() - self._began
-        steps = (self._run.step - self._first) * len(self._run.names)
-        rate = steps / seconds if seconds > 0 else 0.0
-        return {**self._run.figures(), "steps_per_s": rate}
+    def report_if_due(self, scores: Mapping[str, float], *, is_over: bool) -> None:
+        """Report returns, speed and the scores of the last test."""
+        if self._progress is None or not (is_over or self._timer.is_due()):
+            return
+        run, seconds = self._run, time.monotonic() - self._began
+        steps = (run.step - self._first) * len(run.names)
+        rate = steps / seconds if seconds > 0 else 0.0  # of all learners together
+        metrics = {**run.get_metrics(), "steps_per_s": rate, **scores}
+        self._progress(min(run.step, self._n_steps), self._n_steps, metrics)

@@ -2,10 +2,10 @@
 
 The parameters of a population are one matrix, a row per network: first the weights of
 each layer, then the biases, then zeros up to a multiple of 64 bytes. So an optimiser
-step is a few operations on one matrix, and a learner is a row.
+step is a few operations on one matrix.
 
-Gradients are written out rather than left to autograd: at these sizes half of the time
-would go into bookkeeping. The tests hold them to autograd's.
+Gradients are written out: at these sizes autograd would spend half of the time on
+bookkeeping. The tests compare them with those of autograd.
 """
 
 import math
@@ -29,8 +29,8 @@ __all__ = [
     "squash_gradient",
 ]
 
-_ALIGN = 16  # floats in 64 bytes: products run alike, and fast, for every row
-_LOG_STD = (-20.0, 2.0)  # bounds as in the authors' code of SAC
+_ALIGN = 16  # floats in 64 bytes: same speed and rounding for every row
+_LOG_STD = (-20.0, 2.0)  # bounds, as in the code of SAC's authors
 _LOG_2PI = math.log(2 * math.pi)
 
 Layer = tuple[Tensor, Tensor]
@@ -39,11 +39,11 @@ Layer = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parameters of a network lie in its row.
+    """Positions of the parameters of a network in its row.
 
     Args:
         sizes: Units of each layer, input and output included.
-        n_extra: Numbers of its own that a row holds after the biases.
+        n_extra: Numbers in a row after the biases.
     """
 
     sizes: tuple[int, ...]
@@ -57,7 +57,7 @@ class Layout:
 
     @property
     def extra(self) -> int:
-        """Where the row's own numbers begin."""
+        """Position of the extra numbers."""
         return sum(n_in * n_out for n_in, n_out in self.shapes)
 
     @property
@@ -65,7 +65,7 @@ class Layout:
         """Length of a row."""
         return -(-(self.extra + self.n_extra) // _ALIGN) * _ALIGN
 
-    def layers(self, rows: Tensor) -> list[Layer]:
+    def split_layers(self, rows: Tensor) -> list[Layer]:
         """Return the layers of the networks in `rows`, (g, width), as views of it."""
         views, start = [], 0
         for n_in, n_out in self.shapes:
@@ -75,10 +75,10 @@ class Layout:
         n = len(self.sizes) - 1
         return list(zip(views[:n], views[n:], strict=True))
 
-    def initial(self, rng: np.random.Generator) -> Array:
+    def draw_initial(self, rng: np.random.Generator) -> Array:
         """Return a (width,) row: uniform within 1/sqrt(inputs), as torch's Linear."""
         row = np.zeros(self.width, dtype=np.float32)
-        fan_in = self.sizes[:-1] * 2  # of the weights, then of the biases
+        fan_in = self.sizes[:-1] * 2  # once for the weights, once for the biases
         start = 0
         for (n_in, n_out), fan in zip(self.shapes, fan_in, strict=True):
             size = n_in * n_out
@@ -88,13 +88,13 @@ class Layout:
 
 
 def forward(layers: Sequence[Layer], x: Tensor) -> list[Tensor]:
-    """Return the input, (g, b, n), what each hidden layer gives, and the output."""
+    """Return the activations of all layers: input, (g, b, n), hidden ones, output."""
     activations = [x]
     for weight, bias in layers[:-1]:
         x = torch.baddbmm(bias, x, weight).relu_()
         activations.append(x)
     weight, bias = layers[-1]
-    if weight.shape[-1] == 1:  # batched products are slow at vectors
+    if weight.shape[-1] == 1:  # batched products are slow with vectors
         activations.append((x * weight.mT).sum(-1, keepdim=True).add_(bias))
     else:
         activations.append(torch.baddbmm(bias, x, weight))
@@ -104,7 +104,14 @@ def forward(layers: Sequence[Layer], x: Tensor) -> list[Tensor]:
 def backward(
     layers: Sequence[Layer], activations: Sequence[Tensor], slope: Tensor, width: int
 ) -> Tensor:
-    """Return the (g, width) gradient, given that of the output, (g, b, n_out)."""
+    """Return the (g, width) gradient of the parameters.
+
+    Args:
+        layers: Layers of g networks.
+        activations: Activations that `forward` returned.
+        slope: (g, b, n_out) gradient of the output.
+        width: Length of a row.
+    """
     weights: list[Tensor] = []
     biases: list[Tensor] = []
     for depth in range(len(layers) - 1, -1, -1):
@@ -144,18 +151,18 @@ def _by_units(slope: Tensor, weight: Tensor, units: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Sample:
-    """Actions drawn from a Gaussian and squashed by tanh, with what made them."""
+    """Actions drawn from a Gaussian and squashed by tanh."""
 
     action: Tensor
-    """(p, b, a), in (-1, 1)."""
+    """(p, b, a) actions in (-1, 1)."""
     log_prob: Tensor
-    """(p, b)."""
+    """(p, b) log of their probability density."""
     spread: Tensor
-    """(p, b, a), standard deviation times noise."""
+    """(p, b, a) standard deviation times noise."""
     free: Tensor
-    """(p, b, a), whether the standard deviation is within its bounds."""
+    """(p, b, a) whether the standard deviation is within its bounds."""
 
-    def part(self, start: int, stop: int) -> "Sample":
+    def select(self, start: int, stop: int) -> "Sample":
         """Return the actions of part of the batch."""
         every = (self.action, self.log_prob, self.spread, self.free)
         return Sample(*(tensor[:, start:stop] for tensor in every))
@@ -182,12 +189,12 @@ def squash_gradient(sample: Sample, action_slope: Tensor, weight: Tensor) -> Ten
     1 - a^2, and the log of the standard deviation also enters log_prob as itself.
 
     Args:
-        sample: What `squash` returned.
+        sample: Sample that `squash` returned.
         action_slope: (p, b, a) gradient of f.
-        weight: (p, 1, 1).
+        weight: (p, 1, 1) factor of `log_prob`.
 
     Returns:
-        (p, b, 2 a).
+        (p, b, 2 a) gradient of the output.
     """
     a = sample.action
     mean = torch.addcmul(action_slope, action_slope * a, a, value=-1)

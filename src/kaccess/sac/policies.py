@@ -11,22 +11,22 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import Array
 from kaccess.policies.policy import Policy, scale
 from kaccess.sac.checkpoint import load_checkpoint
+from kaccess.sac.device import find_device
+from kaccess.sac.learners import Learners, Shape, init_learners
 from kaccess.sac.networks import forward
-from kaccess.sac.population import find_device
-from kaccess.sac.sac import Learners, Shape, new_learners
 
 __all__ = ["Policies", "load_policies"]
 
 
 class Policies:
-    """The policies of a population, as they are when used.
+    """The current policies of a population; they change as it learns.
 
     Args:
-        learners: The population.
-        names: Of the learners.
+        learners: Learners of the population.
+        names: Learner names.
         low: (act,) lower bounds of the actions.
         high: (act,) upper bounds.
-        metadata: What each policy's file shall say, beside the learner's name.
+        metadata: Facts for each policy file, in addition to the learner's name.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Policies:
         return scale(mean, self._low, self._high)
 
     def __getitem__(self, index: int | str) -> Policy:
-        """Return a copy of one policy, by its place or name."""
+        """Return a copy of one policy, by its index or name."""
         i = self.names.index(index) if isinstance(index, str) else index
         n_act = self._learners.shape.act_dim
         layers = [
@@ -89,7 +89,7 @@ def load_policies(path: str | Path, device: str = "cpu") -> Policies:
         act_dim=settings["act_dim"],
         hidden=tuple(settings["hidden"]),
     )
-    learners = new_learners(shape, settings["seeds"], find_device(device))
+    learners = init_learners(shape, settings["seeds"], find_device(device))
     learners.actor.copy_(torch.as_tensor(checkpoint.arrays["learners/actor"]))
     return Policies(
         learners,

@@ -1,67 +1,66 @@
-"""A population on its device: learners, replay and random numbers, and the mail.
+"""A population on its device: learners, replay buffers and random numbers.
 
 Each step of training is three calls:
 
     population.update()                   # on a GPU this returns at once ...
-    outcome = envs.step(actions)          # ... and runs while the physics does
-    actions = population.exchange(...)    # one copy there, one copy back
+    outcome = envs.step(actions)          # ... and runs during the physics
+    actions = population.exchange(...)    # one transfer there, one back
 
-So actions come from the parameters before the update that runs beside them, and that
-update knows nothing yet of their outcome. On a CPU the calls run one after the other
-and are the same algorithm. On a GPU `update` and `exchange` are CUDA graphs.
+So actions come from the parameters before the update that runs at the same time, and
+that update does not know their outcome yet. On a CPU the calls run one after the other;
+the algorithm is the same. On a GPU `update` and `exchange` are CUDA graphs.
 """
 
-import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray
 from kaccess.config import SacConfig
+from kaccess.sac.device import HostDeviceBuffer, capture_graph, find_device
+from kaccess.sac.learners import METRICS, Shape, init_learners
 from kaccess.sac.networks import forward, squash
 from kaccess.sac.replay import Replay
-from kaccess.sac.sac import METRICS, Shape, new_learners, update_
 from kaccess.sac.streams import Blocks, Stream
+from kaccess.sac.update import update_
 
-__all__ = ["Experience", "Population", "find_device"]
+__all__ = ["Experience", "Population"]
 
 
 @dataclass(frozen=True)
 class Experience:
-    """Transitions of n environments, those of a learner side by side."""
+    """Transitions of n environments; those of one learner are next to each other."""
 
     obs: Array
-    """(n, obs) in which the actions were taken."""
+    """(n, obs) observations in which the actions were taken."""
     actions: Array
-    """(n, act) in [-1, 1]."""
+    """(n, act) actions in [-1, 1]."""
     rewards: Array
-    """(n,), discounted and summed if over several steps."""
+    """(n,) rewards; of several steps, their discounted sum."""
     discount: Array
-    """(n,) of the value in `next_obs`; 0 where the episode ended of itself."""
+    """(n,) discount of the value of `next_obs`; 0 if the episode terminated."""
     next_obs: Array
-    """(n, obs) in which they ended, before any reset."""
+    """(n, obs) observations after the actions, before any reset."""
     kept: BoolArray
-    """(n,) whether to remember the transition."""
+    """(n,) whether to store the transition; if not, it is discarded."""
 
 
 class Population:
-    """P learners and all that they remember.
+    """p learners, each with its replay buffer and random numbers.
 
     Args:
         shape: Sizes of the population.
         config: Settings.
-        seeds: Of each learner; one with the same seed does the same in any company.
+        seeds: Seed of each learner; a learner does not depend on the others.
         device: `cpu`, a GPU such as `cuda`, or `auto`.
-        capacity: Transitions to remember; by default as many as the settings say.
+        capacity: Size of each replay buffer; by default that of the settings.
 
     Attributes:
         learners: Parameters and optimisers.
-        replay: What they remember.
-        alive: (p,) which of them still learn.
+        replay: Replay buffers.
+        alive: (p,) which learners still learn.
     """
 
     def __init__(
@@ -74,90 +73,100 @@ class Population:
         capacity: int | None = None,
     ) -> None:
         self.shape, self.config, self.device = shape, config, find_device(device)
-        p, n_envs = shape.n_learners, config.envs_per_learner
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
             torch.set_float32_matmul_precision("high")  # TF32
-        self.learners = new_learners(
+        self.learners = init_learners(
             shape, seeds, self.device, initial_alpha=config.initial_alpha
         )
-        self.replay = Replay(
-            p, capacity or config.capacity, shape.row, device=self.device
-        )
-        self.alive = np.ones(p, dtype=bool)
+        size = capacity or config.capacity
+        self.replay = Replay(shape.n_learners, size, shape.row, device=self.device)
+        self.alive = np.ones(shape.n_learners, dtype=bool)
+        self._make_streams(seeds)
+        self._make_buffers()
+        self._make_programs()
+        self.resume(0, 0)
+
+    def _make_streams(self, seeds: Sequence[int]) -> None:
+        """Make the random numbers of actions, updates and batches."""
 
         def blocks(stream: Stream, *size: int, integers: bool = False) -> Blocks:
             return Blocks(stream, seeds, size, device=self.device, integers=integers)
 
-        a, b = shape.act_dim, config.batch_size
-        self._for_actions = blocks(Stream.ACTIONS, n_envs, a)
-        self._for_updates = blocks(Stream.UPDATES, 2 * b, a)
+        n_act, b = self.shape.act_dim, self.config.batch_size
+        self._for_actions = blocks(Stream.ACTIONS, self.config.envs_per_learner, n_act)
+        self._for_updates = blocks(Stream.UPDATES, 2 * b, n_act)
         self._for_batches = blocks(Stream.BATCHES, b, integers=True)
 
-        n = p * n_envs
-        self._letter = _Letter(
+    def _make_buffers(self) -> None:
+        """Make the buffers of `exchange`: its inputs and its outputs."""
+        shape, p = self.shape, self.shape.n_learners
+        n = p * self.config.envs_per_learner
+        self._inputs = HostDeviceBuffer(
             self.device,
-            rows=(n, shape.row),
+            transitions=(n, shape.row),
             obs=(n, shape.obs_dim),
-            places=(n,),
+            rows=(n,),
             sizes=(p,),
             halted=(p,),
             random=(1,),
         )
-        self._answer = _Letter(self.device, actions=(n, a), alive=(p,))
-        self._letter.whole("places").fill_(self.replay.rubbish)
-        self._letter.whole("sizes").fill_(1)
-        self._letter.send()
+        self._outputs = HostDeviceBuffer(
+            self.device, actions=(n, shape.act_dim), alive=(p,)
+        )
+        self._inputs.whole("rows").fill_(self.replay.scratch_row)
+        self._inputs.whole("sizes").fill_(1)
+        self._inputs.send()
         self._sizes = torch.ones(p, 1, dtype=torch.int64, device=self.device)
-        fused = config.compiled and self.device.type == "cuda"
+
+    def _make_programs(self) -> None:
+        """Compile the update if asked for, and record CUDA graphs on a GPU."""
+        fused = self.config.compiled and self.device.type == "cuda"
         self._update_learners = (
             torch.compile(update_, dynamic=False) if fused else update_
         )
-        self._exchange = self._program(self._exchange_on_device)
-        self._update = self._program(self._update_on_device)
-        self.go_on(0, 0)
+        self._exchange = self._record(self._exchange_on_device)
+        self._update = self._record(self._update_on_device)
 
     def update(self) -> None:
         """Make the updates that belong to one step of all environments."""
         config = self.config
         for _ in range(config.envs_per_learner * config.updates_per_step):
-            for numbers in (self._for_updates, self._for_batches):
-                numbers.refill()
-                numbers.advance()
+            self._for_updates.prepare()
+            self._for_batches.prepare()
             self._update()
 
     def exchange(
         self, obs: Array, experience: Experience | None = None, *, random: bool = False
     ) -> Array:
-        """Store what the environments gave and return the next actions.
+        """Store transitions and return the next actions.
 
         Args:
-            obs: (n, obs) in which to act.
-            experience: Transitions that led there, if any.
+            obs: (n, obs) observations in which to act.
+            experience: Transitions to store, if any.
             random: Whether to act at random, uniformly.
 
         Returns:
-            (n, act) in [-1, 1].
+            (n, act) actions in [-1, 1].
         """
-        self._write(obs, experience, random)
-        self._for_actions.refill()
-        self._for_actions.advance()
-        self._letter.send()
+        self._write_inputs(obs, experience, random)
+        self._for_actions.prepare()
+        self._inputs.send()
         self._exchange()
-        self._answer.fetch()
-        self.alive = self._answer.part("alive").numpy() != 0
-        return self._answer.part("actions").numpy().copy()
+        self._outputs.fetch()
+        self.alive = self._outputs.on_host["alive"].numpy() != 0
+        return self._outputs.on_host["actions"].numpy().copy()
 
     def halt(self, learner: int) -> None:
         """Stop a learner, from the next exchange on."""
-        self._letter.part("halted")[learner] = 1.0
+        self._inputs.on_host["halted"][learner] = 1.0
 
-    def broken_part(self, learner: int) -> str:
-        """Return what of a learner is not finite, if it is not alive any more."""
+    def find_nonfinite(self, learner: int) -> str:
+        """Return which part of a learner that is not alive is not finite."""
         for name in ("actor", "critics", "targets"):
             if not bool(self.learners.tensors()[name][learner].isfinite().all()):
                 return (
-                    f"{name}' parameters" if name[-1] == "s" else "actor's parameters"
+                    f"{name}' parameters" if name[-1] == "s" else f"{name}'s parameters"
                 )
         for rank, name in enumerate(METRICS):
             if not bool(self.learners.metrics[learner, rank].isfinite()):
@@ -166,48 +175,51 @@ class Population:
 
     @property
     def position(self) -> tuple[int, int]:
-        """How many exchanges and updates there have been."""
+        """Number of exchanges and of updates so far."""
         return self._for_actions.step, self._for_updates.step
 
-    def go_on(self, n_exchanges: int, n_updates: int) -> None:
-        """Go to that place in the random numbers, with what is in the replay."""
+    def resume(self, n_exchanges: int, n_updates: int) -> None:
+        """Continue after so many exchanges and updates, with the replay as it is."""
         sizes = torch.as_tensor(np.maximum(self.replay.sizes, 1))
         self._sizes.copy_(sizes[:, None])
         self._for_actions.seek(n_exchanges)
         self._for_updates.seek(n_updates)
         self._for_batches.seek(n_updates)
 
-    def _write(self, obs: Array, experience: Experience | None, random: bool) -> None:
-        letter, p = self._letter, self.shape.n_learners
-        letter.part("obs").numpy()[:] = obs
-        letter.part("random").fill_(random)
-        places = letter.whole("places")
+    def _write_inputs(
+        self, obs: Array, experience: Experience | None, random: bool
+    ) -> None:
+        inputs, p = self._inputs, self.shape.n_learners
+        inputs.on_host["obs"].numpy()[:] = obs
+        inputs.on_host["random"].fill_(random)
+        rows = inputs.whole("rows")
         if experience is None:
-            places.fill_(self.replay.rubbish)
+            rows.fill_(self.replay.scratch_row)
         else:
             kept = experience.kept.reshape(p, -1)
-            places.numpy()[:] = self.replay.places(kept).reshape(-1)
-            _fill(letter.part("rows").numpy(), experience)
-        letter.whole("sizes").numpy()[:] = np.maximum(self.replay.sizes, 1)
+            rows.numpy()[:] = self.replay.assign_rows(kept).reshape(-1)
+            _write_transitions(inputs.on_host["transitions"].numpy(), experience)
+        inputs.whole("sizes").numpy()[:] = np.maximum(self.replay.sizes, 1)
 
     @torch.inference_mode()
     def _exchange_on_device(self) -> None:
-        inbox, shape = self._letter.there, self.shape
-        places = inbox["places"].view(torch.int32)
-        self.replay.data.index_copy_(0, places.long(), inbox["rows"])
-        self._sizes.copy_(inbox["sizes"].view(torch.int32)[:, None])
-        self.learners.alive.logical_and_(inbox["halted"][:, None] == 0)
+        inputs, shape = self._inputs.on_device, self.shape
+        rows = inputs["rows"].view(torch.int32)
+        self.replay.data.index_copy_(0, rows.long(), inputs["transitions"])
+        self._sizes.copy_(inputs["sizes"].view(torch.int32)[:, None])
+        self.learners.alive.logical_and_(inputs["halted"][:, None] == 0)
 
-        obs = inbox["obs"].view(shape.n_learners, -1, shape.obs_dim)
+        obs = inputs["obs"].view(shape.n_learners, -1, shape.obs_dim)
         noise = self._for_actions.take()
         action = squash(forward(self.learners.actor_layers, obs)[-1], noise).action
         uniform = torch.erf(noise * 0.5**0.5)  # 2 Phi(x) - 1
-        action = torch.where(inbox["random"] != 0, uniform, action)
-        able = action.sum((1, 2)).isfinite()[:, None]
-        self.learners.alive.logical_and_(able)
+        action = torch.where(inputs["random"] != 0, uniform, action)
+        is_finite = action.sum((1, 2)).isfinite()[:, None]
+        self.learners.alive.logical_and_(is_finite)
         action = torch.where(self.learners.alive[..., None], action, 0.0)
-        self._answer.there["actions"].copy_(action.view(-1, shape.act_dim))
-        self._answer.there["alive"].copy_(self.learners.alive[:, 0])
+        outputs = self._outputs.on_device
+        outputs["actions"].copy_(action.view(-1, shape.act_dim))
+        outputs["alive"].copy_(self.learners.alive[:, 0])
 
     @torch.inference_mode()
     def _update_on_device(self) -> None:
@@ -215,76 +227,19 @@ class Population:
         noise = self._for_updates.take()
         self._update_learners(self.learners, rows, noise, self.config)
 
-    def _program(self, function: Callable[[], None]) -> Callable[[], None]:
+    def _record(self, function: Callable[[], None]) -> Callable[[], None]:
         """Return the function, on a GPU as a CUDA graph."""
         if self.device.type != "cuda":
             return function
         state = list(self.learners.tensors().values())
         before = [tensor.clone() for tensor in state]
-        graph = _capture(function)
+        graph = capture_graph(function)
         for tensor, values in zip(state, before, strict=True):
             tensor.copy_(values)
         return graph.replay
 
 
-class _Letter:
-    """Named arrays that travel between host and device as one copy.
-
-    Args:
-        device: Where the other side is; on a CPU both are the same memory.
-        parts: Shapes by name; 4 bytes each, whole numbers as they are in memory.
-    """
-
-    def __init__(self, device: torch.device, **parts: tuple[int, ...]) -> None:
-        length = sum(int(np.prod(shape)) for shape in parts.values())
-        self._here = torch.zeros(length, pin_memory=device.type == "cuda")
-        self._there = self._here.to(device)
-        self._parts, self.there = _views(self._here, parts), _views(self._there, parts)
-
-    def part(self, name: str) -> Tensor:
-        """Return a part on the host."""
-        return self._parts[name]
-
-    def whole(self, name: str) -> Tensor:
-        """Return a part of whole numbers on the host."""
-        return self._parts[name].view(torch.int32)
-
-    def send(self) -> None:
-        """Copy to the device; the copy is over when the answer is there."""
-        if self._there is not self._here:
-            self._there.copy_(self._here, non_blocking=True)
-
-    def fetch(self) -> None:
-        """Copy to the host, and wait for it."""
-        if self._there is not self._here:
-            self._here.copy_(self._there, non_blocking=True)
-            torch.cuda.current_stream(self._there.device).synchronize()
-
-
-def find_device(name: str) -> torch.device:
-    """Return a device of torch; raise `InputError` if it is not there.
-
-    `auto` is a GPU if there is one.
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise InputError(f"`device` must be `cpu` or `cuda`, got {name!r}.") from error
-    if device.type not in ("cpu", "cuda"):
-        raise InputError(f"`device` must be `cpu` or `cuda`, got {name!r}.")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise InputError(
-            f"`device` is {name!r}, but torch finds no NVIDIA GPU here. Use `cpu`, or "
-            "install a torch that is built for CUDA."
-        )
-    if device.type == "cuda" and device.index is None:
-        return torch.device("cuda", torch.cuda.current_device())
-    return device
-
-
-def _fill(rows: Array, experience: Experience) -> None:
+def _write_transitions(rows: Array, experience: Experience) -> None:
     """Write transitions as s, a, r, discount, s'."""
     n_obs = experience.obs.shape[1]
     n = n_obs + experience.actions.shape[1]
@@ -293,24 +248,3 @@ def _fill(rows: Array, experience: Experience) -> None:
     rows[:, n] = experience.rewards
     rows[:, n + 1] = experience.discount
     rows[:, n + 2 :] = experience.next_obs
-
-
-def _views(buffer: Tensor, parts: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    sizes = [int(np.prod(shape)) for shape in parts.values()]
-    split = zip(parts.items(), torch.split(buffer, sizes), strict=True)
-    return {name: view.view(shape) for (name, shape), view in split}
-
-
-def _capture(function: Callable[[], None]) -> "torch.cuda.CUDAGraph":
-    """Run a function until its memory is settled, then record it."""
-    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch's
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            function()
-    torch.cuda.current_stream().wait_stream(stream)
-    gc.collect()  # a graph that is freed while another is recorded would spoil it
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        function()
-    return graph

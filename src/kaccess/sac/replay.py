@@ -1,4 +1,4 @@
-"""What each learner remembers: a ring of transitions of its own, on the device."""
+"""The replay buffers: a ring of transitions for each learner, on the device."""
 
 import numpy as np
 import torch
@@ -10,19 +10,22 @@ __all__ = ["Replay"]
 
 
 class Replay:
-    """Rings of `capacity` transitions for p learners, and one row for rubbish.
+    """Rings of `capacity` transitions for p learners, and one scratch row.
 
-    The host decides where transitions go, the device which ones are drawn.
+    The host decides where transitions are stored, the device which ones are drawn.
+    Discarded transitions go to the scratch row: each step then writes as many rows as
+    there are environments, as a CUDA graph needs it.
 
     Args:
-        n_learners: p.
-        capacity: Transitions that each learner remembers.
-        width: Numbers of a transition.
-        device: Where they are.
+        n_learners: Number of learners, p.
+        capacity: Number of transitions in each learner's ring.
+        width: Length of a transition.
+        device: Device that holds them.
 
     Attributes:
-        data: (p * capacity + 1, width); memory is taken as rows are written.
-        counts: (p,) transitions each learner has ever stored.
+        data: (p * capacity + 1, width) transitions; on a CPU, memory is taken only as
+            rows are written.
+        counts: (p,) transitions that each learner ever stored.
     """
 
     def __init__(
@@ -35,42 +38,42 @@ class Replay:
 
     @property
     def sizes(self) -> IntArray:
-        """(p,) transitions each learner remembers."""
+        """(p,) transitions in each learner's ring."""
         return np.minimum(self.counts, self.capacity)
 
     @property
-    def rubbish(self) -> int:
-        """Row that is never drawn."""
+    def scratch_row(self) -> int:
+        """Row for discarded transitions; it is never drawn."""
         return len(self.data) - 1
 
-    def places(self, kept: BoolArray) -> IntArray:
+    def assign_rows(self, kept: BoolArray) -> IntArray:
         """Return the rows, (p, e), of the next transitions of e environments each.
 
         Args:
-            kept: (p, e) which of them shall be remembered.
+            kept: (p, e) which of them to store; the others are discarded.
         """
         nth = self.counts[:, None] + kept.cumsum(1) - 1
         first = self.capacity * np.arange(len(kept))[:, None]
         self.counts += kept.sum(1)
-        return np.where(kept, first + nth % self.capacity, self.rubbish)
+        return np.where(kept, first + nth % self.capacity, self.scratch_row)
 
     def draw(self, numbers: Tensor, sizes: Tensor) -> Tensor:
         """Return transitions, (p, b, width).
 
         Args:
             numbers: (p, b) whole random numbers, far larger than the sizes.
-            sizes: (p, 1) transitions each learner remembers, at least 1.
+            sizes: (p, 1) transitions in each learner's ring, at least 1.
         """
         rows = (numbers % sizes).add_(self._first)
         drawn = self.data.index_select(0, rows.view(-1))
         return drawn.view(*numbers.shape, -1)
 
-    def contents(self) -> list[Array]:
-        """Return what each learner remembers, (size, width) each, as rows lie."""
+    def get_contents(self) -> list[Array]:
+        """Return each learner's transitions, (size, width), in the order of rows."""
         return [self._ring(p)[:size].cpu().numpy() for p, size in enumerate(self.sizes)]
 
-    def restore(self, contents: list[Array], counts: IntArray) -> None:
-        """Put back what `contents` returned."""
+    def set_contents(self, contents: list[Array], counts: IntArray) -> None:
+        """Put back the result of `get_contents` and the counts."""
         for p, rows in enumerate(contents):
             self._ring(p)[: len(rows)] = torch.as_tensor(rows)
         self.counts[:] = counts

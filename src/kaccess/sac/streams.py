@@ -1,8 +1,8 @@
-"""Random numbers of each learner, from keys: its seed, what they are for, which block.
+"""Random numbers of each learner, from keys: its seed, their purpose, their block.
 
-No generator has a state that would have to be stored: a run that goes on draws its
-current block again. Numbers are drawn a block of steps ahead, as one call for each
-learner and step would take longer than the update itself.
+No state of a generator has to be stored: a run that resumes draws its current block
+again. Numbers are drawn in blocks of steps, because one call per learner and step would
+take longer than the update itself.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["Blocks", "Stream", "rng_of"]
+__all__ = ["Blocks", "Stream", "make_rng"]
 
 _STEPS = 32  # in a block
 
 
 class Stream(IntEnum):
-    """What random numbers are for."""
+    """Purpose of random numbers."""
 
     NETWORKS = 0
     ENVIRONMENTS = 1
@@ -27,23 +27,24 @@ class Stream(IntEnum):
     BATCHES = 4
 
 
-def rng_of(seed: int, stream: Stream, block: int = 0) -> np.random.Generator:
+def make_rng(seed: int, stream: Stream, block: int = 0) -> np.random.Generator:
     """Return a learner's generator for one purpose."""
     return np.random.default_rng([seed, stream, block])
 
 
 class Blocks:
-    """Numbers for each step of each learner.
+    """Random numbers for each step of each learner.
 
-    `take` gives those of one step and moves on; it is made of tensor operations only,
-    so that it can be part of a CUDA graph. Call `refill` before each step.
+    `take` returns the numbers of one step and moves to the next. It consists of tensor
+    operations only, so that it can be part of a CUDA graph. For each step, call
+    `prepare` on the host first.
 
     Args:
-        stream: What they are for.
-        seeds: Of each learner.
-        shape: Numbers of one learner for one step.
-        device: Where they are.
-        integers: Whether they are whole numbers below 2^62, or normal ones.
+        stream: Purpose of the numbers.
+        seeds: Seed of each learner.
+        shape: Shape of the numbers of one learner for one step.
+        device: Device that holds them.
+        integers: Whether to draw whole numbers below 2^62; if not, normal ones.
     """
 
     def __init__(
@@ -66,27 +67,19 @@ class Blocks:
         self.seek(0)
 
     def seek(self, step: int) -> None:
-        """Go to the numbers of that step."""
+        """Move to the numbers of a step."""
         self._step = step
-        self.refill()
+        self._refill()
         self._cursor.fill_(step % _STEPS)
 
-    def refill(self) -> None:
-        """See to it that the numbers of the current step are there."""
-        block = self._step // _STEPS
-        if block != self._block:
-            for numbers, seed in zip(self._numbers, self._seeds, strict=True):
-                self._draw(numbers, seed, block)
-            self._cursor.zero_()
-            self._block = block
-
-    def advance(self) -> None:
-        """Note that the numbers of a step were taken."""
+    def prepare(self) -> None:
+        """Draw the numbers of the current step, if its block is new; count the step."""
+        self._refill()
         self._step += 1
 
     @property
     def step(self) -> int:
-        """The step whose numbers come next."""
+        """Step whose numbers come next."""
         return self._step
 
     def take(self) -> Tensor:
@@ -95,8 +88,16 @@ class Blocks:
         self._cursor.add_(1)
         return numbers
 
+    def _refill(self) -> None:
+        block = self._step // _STEPS
+        if block != self._block:
+            for numbers, seed in zip(self._numbers, self._seeds, strict=True):
+                self._draw(numbers, seed, block)
+            self._cursor.zero_()
+            self._block = block
+
     def _draw(self, numbers: Tensor, seed: int, block: int) -> None:
-        rng = rng_of(seed, self._stream, block)
+        rng = make_rng(seed, self._stream, block)
         whole = numbers.dtype == torch.int64
         if numbers.is_cuda:
             key = int(rng.integers(2**62))

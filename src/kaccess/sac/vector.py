@@ -1,7 +1,7 @@
-"""A vector environment as learners want it, whatever its way of starting over.
+"""A vector environment with the same interface for every autoreset mode.
 
-Gymnasium knows three: an environment whose episode has ended starts over in the same
-step, in the next step (whose action is ignored), or when it is told to.
+Gymnasium has three modes: an environment whose episode ended is reset in the same step,
+in the next step (whose action is ignored), or only when told to.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,20 +21,20 @@ __all__ = ["Envs", "Outcome"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step of n environments gave."""
+    """Result of a step of n environments."""
 
     rewards: Array
-    """(n,)."""
+    """(n,) rewards."""
     terminated: BoolArray
-    """(n,) whether the episode ended of itself."""
+    """(n,) whether the episode terminated."""
     done: BoolArray
-    """(n,) whether it ended, of itself or by its time limit."""
+    """(n,) whether it ended, by termination or time limit."""
     next_obs: Array
-    """(n, obs) where the step led, before any reset."""
+    """(n, obs) observations after the step, before any reset."""
     obs: Array
-    """(n, obs) in which to act next."""
+    """(n, obs) observations in which to act next."""
     real: BoolArray
-    """(n,) whether it was a step, and not a reset that ignored the action."""
+    """(n,) whether it was a step; if not, a reset that ignored the action."""
 
 
 class Envs:
@@ -42,47 +42,47 @@ class Envs:
 
     Args:
         env: Any vector environment of Gymnasium.
-        n_envs: How many environments it should have.
+        n_envs: Number of environments it must have.
 
     Attributes:
-        obs_dim: Numbers of an observation.
-        act_dim: Numbers of an action.
+        obs_dim: Length of an observation.
+        act_dim: Length of an action.
         low: (act,) lower bounds of the actions.
         high: (act,) upper bounds.
-        ended: (n,) whether the last step was the last of an episode.
+        ended: (n,) whether the last step ended an episode.
 
     Raises:
-        InputError: If its spaces, size or way of starting over cannot be used.
+        InputError: If its spaces, size or autoreset mode cannot be used.
     """
 
     def __init__(self, env: "VectorEnv[Any, Any, Any]", n_envs: int) -> None:
         self.env = env
         if env.num_envs != n_envs:
             raise InputError(
-                f"`env` has {env.num_envs} environments, but {n_envs} are needed: "
-                "`envs_per_learner` for each learner."
+                f"`env` must have {n_envs} environments, `envs_per_learner` for each "
+                f"learner, got {env.num_envs}."
             )
-        self.obs_dim = _dim(env.single_observation_space, "observations")
-        self.act_dim = _dim(env.single_action_space, "actions")
+        self.obs_dim = _get_length(env.single_observation_space, "observations")
+        self.act_dim = _get_length(env.single_action_space, "actions")
         space = cast("gymnasium.spaces.Box", env.single_action_space)
-        self.low, self.high = (
-            space.low.astype(np.float32),
-            space.high.astype(np.float32),
-        )
+        self.low = space.low.astype(np.float32)
+        self.high = space.high.astype(np.float32)
         if not (np.isfinite(self.low) & np.isfinite(self.high)).all():
             raise InputError("`env` must have bounded actions, got infinite bounds.")
-        self._mode = _mode(env)
+        self._mode = _find_mode(env)
         self.ended = np.zeros(n_envs, dtype=bool)
 
     def reset(self, seeds: Sequence[int]) -> Array:
-        """Start all episodes, each environment with a seed of its own."""
-        each: Any = [int(seed) for seed in seeds]  # Gymnasium's type says one, or none
+        """Start all episodes, each environment with its own seed."""
+        each: Any = [
+            int(seed) for seed in seeds
+        ]  # Gymnasium's type allows one seed only
         obs, _ = self.env.reset(seed=each)
         self.ended[:] = False
         return np.array(obs, dtype=np.float32)
 
     def step(self, actions: Array) -> Outcome:
-        """Take actions in [-1, 1], (n, act), which are scaled to the bounds."""
+        """Step with actions in [-1, 1], (n, act), which are scaled to the bounds."""
         scaled = scale(actions, self.low, self.high)
         raw, rewards, terminated, truncated, info = self.env.step(scaled)
         obs = np.array(raw, dtype=np.float32)
@@ -100,18 +100,18 @@ class Envs:
         )
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """Return all that the next step depends on; nothing if it cannot be had."""
+        """Return the state that the next step depends on; empty if there is none."""
         getter, setter = (
-            _method(self.env, name) for name in ("get_state", "set_state")
+            _find_method(self.env, name) for name in ("get_state", "set_state")
         )
         return dict(getter()) if getter and setter else {}
 
     def set_state(self, state: Mapping[str, np.ndarray], ended: BoolArray) -> bool:
-        """Put back what `get_state` and `ended` were; return whether that is possible.
+        """Put back the state and `ended`; return whether that is possible.
 
         The environment must have been reset before.
         """
-        setter = _method(self.env, "set_state")
+        setter = _find_method(self.env, "set_state")
         if not state or not setter:
             return False
         setter(dict(state))
@@ -121,7 +121,7 @@ class Envs:
     def _split(
         self, obs: Array, done: BoolArray, info: dict[str, Any]
     ) -> tuple[Array, Array]:
-        """Return where the step led, and where to act next."""
+        """Return the observations after the step, and those in which to act next."""
         if not done.any() or self._mode == AutoresetMode.NEXT_STEP:
             return obs, obs
         if self._mode == AutoresetMode.DISABLED:
@@ -129,15 +129,15 @@ class Envs:
             return obs, np.array(new, dtype=np.float32)
         if "final_obs" not in info:
             raise InputError(
-                "`env` starts over in the same step, so its info must hold "
-                f"`final_obs`, where episodes ended; it holds {sorted(info)}."
+                "`env` resets in the same step, so its info must hold `final_obs`, the "
+                f"last observations of episodes; it holds {sorted(info)}."
             )
         last = obs.copy()
         last[done] = np.stack([info["final_obs"][i] for i in np.flatnonzero(done)])
         return last, obs
 
 
-def _dim(space: gymnasium.Space[Any], what: str) -> int:
+def _get_length(space: gymnasium.Space[Any], what: str) -> int:
     if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
         raise InputError(
             f"`env` must have {what} in a Box of one dimension, got {space}."
@@ -145,18 +145,18 @@ def _dim(space: gymnasium.Space[Any], what: str) -> int:
     return int(space.shape[0])
 
 
-def _mode(env: "VectorEnv[Any, Any, Any]") -> AutoresetMode:
+def _find_mode(env: "VectorEnv[Any, Any, Any]") -> AutoresetMode:
     mode = (env.metadata or {}).get("autoreset_mode")
     try:
         return AutoresetMode(mode)
     except ValueError:
         names = ", ".join(f"AutoresetMode.{known.name}" for known in AutoresetMode)
         raise InputError(
-            f"`env` must say how it starts over, in metadata['autoreset_mode'], as one "
-            f"of {names}, got {mode!r}."
+            "`env` must name its autoreset mode in metadata['autoreset_mode'], one of "
+            f"{names}, got {mode!r}."
         ) from None
 
 
-def _method(env: "VectorEnv[Any, Any, Any]", name: str) -> Any:  # noqa: ANN401
-    """Return a method of the environment or of what it wraps, or None."""
+def _find_method(env: "VectorEnv[Any, Any, Any]", name: str) -> Any:  # noqa: ANN401
+    """Return a method of the environment or of the one it wraps; None if missing."""
     return getattr(env, name, None) or getattr(env.unwrapped, name, None)

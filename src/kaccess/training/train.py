@@ -52,7 +52,7 @@ def train_learners(
     Returns:
         The folder of the runs.
     """
-    from kaccess.sac import train
+    from kaccess.sac import CurveTests, Plan, RunFolder, train
 
     task, conditions = make_task(config.task), Conditions.parse(config.conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
@@ -60,24 +60,26 @@ def train_learners(
     names, checkpoint = [each.name for each in learners], find_checkpoint(config)
     folder = study.runs_folder(RunsName(task.name, conditions.text))
     require_new(folder, names, checkpoint=checkpoint)
-    test = make_curve_test(
+    evaluate = make_curve_test(
         study, config, task, conditions, n_learners=len(learners), n_threads=n_threads
     )
-    envs_per_learner = sac.envs_per_learner
-    train(
-        _make_env(study, learners, task, conditions, envs_per_learner, n_threads),
-        sac,
-        names=names,
+    n_envs = sac.envs_per_learner
+    plan = Plan(
+        names,
         seeds=[each.seed for each in learners],
         n_steps=config.episodes * task.episode_steps,
-        out=folder,
+        warm_up=make_warm_up(study, learners, task, envs_per_learner=n_envs),
+        metadata=describe_policy(task, study.robot, conditions),
+    )
+    train(
+        _make_env(study, learners, task, conditions, n_envs, n_threads),
+        sac,
+        plan=plan,
+        folder=RunFolder(folder, checkpoint),
         device=device,
-        meta=describe_policy(task, study.robot, conditions),
-        warm_up=make_warm_up(study, learners, task, envs_per_learner=envs_per_learner),
-        evaluate=test,
-        evaluate_every=config.test_every * task.episode_steps,
-        best_by=("success", "reward"),
-        checkpoint=checkpoint,
+        tests=CurveTests(
+            evaluate, config.test_every * task.episode_steps, ("success", "reward")
+        ),
         progress=progress,
     )
     return folder

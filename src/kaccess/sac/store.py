@@ -1,0 +1,97 @@
+"""Files of a run: its checkpoint, and the last and best policy of each learner."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kaccess.config import SacConfig
+from kaccess.policies.policy import BEST_POLICY, LAST_POLICY, Policy
+from kaccess.sac.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from kaccess.sac.plan import Plan, RunFolder
+from kaccess.sac.policies import Policies
+from kaccess.sac.run import Run
+from kaccess.sac.vector import Envs
+
+__all__ = ["BestPolicies", "Store", "describe_run"]
+
+
+def describe_run(envs: Envs, config: SacConfig, plan: Plan) -> dict[str, Any]:
+    """Return the settings that must be the same to resume a run, as JSON holds them."""
+    return {
+        **asdict(config),
+        "names": list(plan.names),
+        "seeds": list(plan.seeds),
+        "obs_dim": envs.obs_dim,
+        "act_dim": envs.act_dim,
+        "low": envs.low.tolist(),
+        "high": envs.high.tolist(),
+        "meta": dict(plan.metadata),
+    }
+
+
+class BestPolicies:
+    """The best policy of each learner so far.
+
+    Args:
+        by: Names of the scores of a test, most important first; more is better.
+        scores: Scores of the best policies so far, by name of the learner.
+    """
+
+    def __init__(self, by: Sequence[str], scores: Mapping[str, list[float]]) -> None:
+        self._by, self.scores = by, dict(scores)
+        self._new: dict[str, Policy] = {}
+
+    def compare(self, policies: Policies, p: int, row: Mapping[str, float]) -> None:
+        """Keep the policy of a learner if its scores are better than ever."""
+        name, scores = policies.names[p], [row[score] for score in self._by]
+        if scores and np.isfinite(scores).all() and scores > self.scores.get(name, []):
+            self.scores[name], self._new[name] = scores, policies[p]
+
+    def save(self, folder: Path) -> None:
+        """Write the best policies that have not been written yet."""
+        for name, policy in self._new.items():
+            policy.save(folder / name / BEST_POLICY)
+        self._new.clear()
+
+
+class Store:
+    """Reads and writes the files of a run.
+
+    Args:
+        folder: Folder of the run.
+        settings: Settings that must be the same to resume the run.
+    """
+
+    def __init__(self, folder: RunFolder, settings: Mapping[str, Any]) -> None:
+        self._folder, self._settings = folder.path, settings
+        self._path = folder.path / f"{folder.checkpoint}.safetensors"
+
+    def read(self) -> Checkpoint | None:
+        """Return the checkpoint, if there is one; it must be of the same run."""
+        if not self._path.exists():
+            return None
+        checkpoint = load_checkpoint(self._path)
+        checkpoint.require_same(self._settings, self._path)
+        return checkpoint
+
+    def save(self, run: Run, best: BestPolicies) -> None:
+        """Write checkpoint and policies of a run that is between two steps."""
+        for i, name in enumerate(run.names):
+            run.policies[i].save(self._folder / name / LAST_POLICY)
+        best.save(self._folder)
+        progress = run.get_progress() | {"best": best.scores}
+        checkpoint = Checkpoint(self._settings, progress, run.get_arrays())
+        save_checkpoint(self._path, checkpoint)
+
+    @contextmanager
+    def save_at_end(self, run: Run, best: BestPolicies) -> Iterator[None]:
+        """Save a run on leaving the block, also by an error, but not within a step."""
+        try:
+            yield
+        finally:
+            if run.between_steps:
+                self.save(run, best)
