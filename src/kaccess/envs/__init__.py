@@ -1,8 +1,8 @@
-"""Learning tasks as Gymnasium environments that start where they are told to.
+"""Learning tasks as Gymnasium environments with starts of your choice.
 
 Importing this package registers every task with Gymnasium, such as
-`kaccess/FallRecovery-v0`. It stays light: MuJoCo and Numba load when an environment is
-made.
+`kaccess/FallRecovery-v0`. The import is fast: MuJoCo and Numba are loaded when an
+environment is made.
 """
 
 from importlib import import_module
@@ -42,9 +42,9 @@ ENV_IDS = {
     name: f"kaccess/{''.join(part.capitalize() for part in name.split('-'))}-v0"
     for name in TASKS
 }
-"""Gymnasium's id of each task."""
+"""Gymnasium's id of each task, by the task's name."""
 
-_HOME = {
+_MODULES = {
     "Backflip": "tasks.backflip",
     "Conditions": "conditions",
     "FallRecovery": "tasks.fall_recovery",
@@ -59,7 +59,7 @@ _HOME = {
 
 
 def register() -> None:
-    """Make the tasks known to `gymnasium.make` and `gymnasium.make_vec`."""
+    """Register every task for `gymnasium.make` and `gymnasium.make_vec`."""
     for task, env_id in ENV_IDS.items():
         if env_id not in gymnasium.registry:
             gymnasium.register(
@@ -71,9 +71,9 @@ def register() -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'kaccess.envs' has no attribute {name!r}")
-    return getattr(import_module(f"kaccess.envs.{_HOME[name]}"), name)
+    return getattr(import_module(f"kaccess.envs.{_MODULES[name]}"), name)
 
 
 register()

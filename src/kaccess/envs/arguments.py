@@ -1,25 +1,37 @@
-"""What environments are given, checked and in one form."""
+"""Checks and conversions of the arguments of environments."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.base.types import Array
+from kaccess.base.types import Array, BoolArray
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import InitialStates
 
-__all__ = ["as_many_starts", "as_robot", "as_starts", "as_states"]
+__all__ = [
+    "RENDER_MODES",
+    "assign_starts",
+    "broadcast_states",
+    "check_mask",
+    "check_options",
+    "check_render_mode",
+    "check_starts",
+    "resolve_robot",
+]
+
+RENDER_MODES = ["rgb_array"]
 
 
-def as_robot(robot: str | Path | Robot) -> Robot:
-    """Return a robot by its name, by its file, or the one given."""
+def resolve_robot(robot: str | Path | Robot) -> Robot:
+    """Return the robot given, or load it by its name or its file."""
     return robot if isinstance(robot, Robot) else load_robot(robot)
 
 
-def as_starts(starts: InitialStates | None, robot: Robot) -> InitialStates:
-    """Return starts that belong to a robot; the standing pose if there are none."""
+def check_starts(starts: InitialStates | None, robot: Robot) -> InitialStates:
+    """Return the starts if they belong to the robot; for None, its standing pose."""
     if starts is None:
         return InitialStates.uniform(
             robot.standing[None], names=("standing",), model=robot.fingerprint
@@ -29,32 +41,32 @@ def as_starts(starts: InitialStates | None, robot: Robot) -> InitialStates:
             "`starts` must be `kaccess.InitialStates`, got "
             f"{type(starts).__name__}. Read a file with `InitialStates.load`."
         )
-    other = starts.model not in ("", robot.fingerprint)
-    if other or starts.qpos.shape[1] != robot.model.nq:
+    is_other = starts.model not in ("", robot.fingerprint)
+    if is_other or starts.qpos.shape[1] != robot.model.nq:
         raise InputError(
             f"`starts` belong to another robot than {robot.name!r}, or to another "
-            "version of it. Make them anew with `kaccess cluster STUDY`, from a study "
+            "version of it. Make them again with `kaccess cluster STUDY`, in a study "
             "of this robot."
         )
     return starts
 
 
-def as_many_starts(
+def assign_starts(
     starts: InitialStates | Sequence[InitialStates] | None, robot: Robot, n: int
 ) -> tuple[InitialStates, ...]:
-    """Return starts for each of n robots, from one for all or one each."""
+    """Return the starts of each of n robots, given one for all or one for each."""
     if starts is None or isinstance(starts, InitialStates):
-        return (as_starts(starts, robot),) * n
+        return (check_starts(starts, robot),) * n
     if len(starts) != n:
         raise InputError(
             f"`starts` must be one distribution, or one for each of the {n} "
             f"environments, got {len(starts)}."
         )
-    return tuple(as_starts(each, robot) for each in starts)
+    return tuple(check_starts(each, robot) for each in starts)
 
 
-def as_states(qpos: object, n: int, robot: Robot) -> Array:
-    """Return the states of n robots, (n, nq), from one for all or one each."""
+def broadcast_states(qpos: object, n: int, robot: Robot) -> Array:
+    """Return the states of n robots, (n, nq), given one for all or one for each."""
     states, nq = np.asarray(qpos, np.float64), robot.model.nq
     if states.shape not in ((nq,), (n, nq)):
         raise InputError(
@@ -62,3 +74,39 @@ def as_states(qpos: object, n: int, robot: Robot) -> Array:
             f"{robot.name!r}, got {states.shape}."
         )
     return np.array(np.broadcast_to(states, (n, nq)))
+
+
+def check_options(
+    options: dict[str, Any] | None, known: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the options of `reset`, an empty dict for None."""
+    options = options or {}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise InputError(
+            f"Unknown option {unknown[0]!r} of `reset`: none of {', '.join(known)}."
+        )
+    return options
+
+
+def check_mask(mask: object, n: int) -> BoolArray:
+    """Return the `reset_mask` of n environments as an array, (n,); for None, all."""
+    if mask is None:
+        return np.ones(n, bool)
+    array = np.asarray(mask)
+    if array.shape != (n,) or array.dtype != bool or not array.any():
+        raise InputError(
+            f"`reset_mask` must be {n} booleans, at least one of them true, got "
+            f"{mask!r}."
+        )
+    return array
+
+
+def check_render_mode(render_mode: str | None) -> str | None:
+    """Return the render mode if environments have it."""
+    if render_mode not in (None, *RENDER_MODES):
+        raise InputError(
+            f"`render_mode` must be None or one of {', '.join(RENDER_MODES)}, got "
+            f"{render_mode!r}."
+        )
+    return render_mode

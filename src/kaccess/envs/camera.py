@@ -1,4 +1,4 @@
-"""Pictures of robots as they move, rendered off screen."""
+"""A camera that follows a robot, rendered off screen."""
 
 import mujoco
 import numpy as np
@@ -6,46 +6,57 @@ from numpy.typing import NDArray
 
 from kaccess.base.errors import InputError
 
-__all__ = ["Camera"]
+__all__ = ["AZIMUTH", "ELEVATION", "Camera", "make_camera", "make_renderer"]
 
+AZIMUTH, ELEVATION = -125.0, -24.0  # [deg], from ahead, from its left and from above
 _WIDTH, _HEIGHT = 640, 480  # [pixels], within MuJoCo's default buffer
-_AZIMUTH, _ELEVATION = -125.0, -24.0  # [deg], from ahead, from its left and from above
 
 
 class Camera:
     """A camera that follows a robot.
 
     Args:
-        model: The robot and its world.
+        model: Model of the robot and its world.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model = model
         self._renderer: mujoco.Renderer | None = None
 
-    def frame(self, data: mujoco.MjData) -> NDArray[np.uint8]:
+    def render(self, data: mujoco.MjData) -> NDArray[np.uint8]:
         """Return a picture of a state, (height, width, 3)."""
         mujoco.mj_forward(self._model, data)
-        renderer = self._renderer = self._renderer or _make_renderer(self._model)
-        camera = mujoco.MjvCamera()
-        mujoco.mjv_defaultFreeCamera(self._model, camera)
-        camera.lookat[:] = data.subtree_com[self._model.jnt_bodyid[0]]
-        camera.azimuth, camera.elevation = _AZIMUTH, _ELEVATION
-        renderer.update_scene(data, camera=camera)
-        return np.array(renderer.render())
+        if self._renderer is None:
+            self._renderer = make_renderer(self._model, _WIDTH, _HEIGHT)
+        self._renderer.update_scene(data, camera=make_camera(self._model, data))
+        return np.array(self._renderer.render())
 
     def close(self) -> None:
-        """Free what rendering holds."""
+        """Close the renderer."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
 
 
-def _make_renderer(model: mujoco.MjModel) -> mujoco.Renderer:
+def make_renderer(model: mujoco.MjModel, width: int, height: int) -> mujoco.Renderer:
+    """Return a renderer of pictures, (height, width, 3).
+
+    Raises:
+        InputError: If this machine cannot render.
+    """
     try:
-        return mujoco.Renderer(model, _HEIGHT, _WIDTH)
-    except Exception as error:  # each GL platform fails in a way of its own
+        return mujoco.Renderer(model, height, width)
+    except Exception as error:  # each GL platform raises its own kind of error
         raise InputError(
             f"Nothing can be rendered here: {error}. Without a screen, set "
-            "MUJOCO_GL=egl before Python starts; on Debian, libegl1 is needed for it."
+            "MUJOCO_GL=egl before Python starts; on Debian, install libegl1 first."
         ) from error
+
+
+def make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:
+    """Return a camera that looks at the robot from ahead, its left and above."""
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    camera.lookat[:] = data.subtree_com[model.jnt_bodyid[0]]
+    camera.azimuth, camera.elevation = AZIMUTH, ELEVATION
+    return camera

@@ -1,7 +1,7 @@
-"""Conditions harder than those of a study: weak motors, ice, a load, a slope, delay.
+"""Conditions harder than in the study: weak motors, ice, a load, a slope, a delay.
 
-Poses, times and starts belong to the robot of the study. Under conditions that robot
-keeps its shape, and so its starts, but moves in a harsher world.
+Poses, times and starts belong to the robot of the study. Conditions keep the robot's
+shape, and so its starts, and change the physics.
 """
 
 import math
@@ -12,55 +12,54 @@ import mujoco
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.engines.mujoco import MujocoEngine
-from kaccess.envs.ground import find_shapes
+from kaccess.envs.rest import settle_standing
 from kaccess.robots import Robot
 
 __all__ = ["NOMINAL", "Conditions"]
 
-NOMINAL = "nominal"  # in words: nothing differs from the study
+NOMINAL = "nominal"  # text for the conditions of the study
 
-_LARGEST = 1000.0  # of factors and friction [-]: beyond this something is mistyped
-_STEEPEST = 45.0  # [deg]
-_LATEST = 1.0  # [s]
-_STANDING_TIME = 3.0  # [s], by which the standing pose must have settled
-_LOWEST = 0.8  # of the nominal standing height [-]: lower, the robot has given way
-_TIPPED = math.radians(25)  # [rad], from the standing attitude
+_MAX_VALUE = 1000.0  # [-], of factors and friction: a larger one is a typing error
+_MAX_SLOPE = 45.0  # [deg]
+_MAX_DELAY = 1.0  # [s]
+_MIN_HEIGHT = 0.8  # [-], of the nominal standing height: lower, the legs have given way
+_MAX_TILT = math.radians(25)  # [rad], from the nominal standing attitude
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What differs from the world of a study; by default nothing."""
+    """Differences from the physics of the study; by default none."""
 
     torque: float = 1.0
     """Factor on the torque limits of the actuators [-]."""
     friction: float | None = None
-    """Sliding friction of every contact [-]; None is what the model has."""
+    """Sliding friction of every contact [-]; None keeps the model's."""
     mass: float = 1.0
-    """Factor on the mass of the body, which is what moves with the floating base [-];
-    1.5 is a payload of half of it. Its inertia grows alike."""
+    """Factor on mass and inertia of the body [-]; 1.5 adds a payload of half its mass.
+    The body is everything that moves with the floating base."""
     slope: float = 0.0
-    """Slope of the ground, which rises along x [deg]. Starts are turned at random."""
+    """Slope of the floor, which rises along x [deg]. Starts get random headings."""
     delay: float = 0.0
-    """Time by which commands come late, a whole number of control periods [s]."""
+    """Delay of commands, a whole number of control periods [s]."""
 
     def __post_init__(self) -> None:
         for name in ("torque", "friction", "mass"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < _LARGEST:
+            if value is not None and not 0 < value < _MAX_VALUE:
                 raise InputError(
-                    f"`{name}` must be positive and below {_LARGEST:g}, got {value}."
+                    f"`{name}` must be positive and below {_MAX_VALUE:g}, got {value}."
                 )
-        for name, most, unit in (("slope", _STEEPEST, "deg"), ("delay", _LATEST, "s")):
-            if not 0 <= getattr(self, name) <= most:
+        limits = {"slope": (_MAX_SLOPE, "deg"), "delay": (_MAX_DELAY, "s")}
+        for name, (limit, unit) in limits.items():
+            if not 0 <= getattr(self, name) <= limit:
                 raise InputError(
-                    f"`{name}` must lie in [0, {most:g}] {unit}, got "
+                    f"`{name}` must lie in [0, {limit:g}] {unit}, got "
                     f"{getattr(self, name)}."
                 )
 
     @property
     def text(self) -> str:
-        """The compact form, such as `torque=0.6,delay=0.04`; empty if nominal."""
+        """The conditions as text, such as `torque=0.6,delay=0.04`; empty if nominal."""
         values = {field: getattr(self, field.name) for field in fields(self)}
         return ",".join(
             f"{field.name}={repr(float(value)).removesuffix('.0')}"
@@ -70,29 +69,31 @@ class Conditions:
 
     @classmethod
     def parse(cls, text: str) -> "Conditions":
-        """Return the conditions that `text` writes; `nominal` is nothing, in words."""
+        """Return the conditions in a text; both `nominal` and "" mean no difference."""
         values: dict[str, float] = {}
         parts = [] if text.strip() in ("", NOMINAL) else text.split(",")
         for part in parts:
             name, _, number = (each.strip() for each in part.partition("="))
             _check_name(name, text)
             if name in values:
-                raise InputError(f"{text!r} names {name!r} twice.")
+                raise InputError(
+                    f"Condition {name!r} must appear once, got it twice in {text!r}."
+                )
             values[name] = _parse_number(name, number)
         return cls(**values)
 
     @classmethod
     def of(cls, conditions: "Conditions | str | None") -> "Conditions":
-        """Return conditions, given as such, as text, or not at all."""
+        """Return the conditions given, those in a text, or nominal ones for None."""
         if isinstance(conditions, Conditions):
             return conditions
         return cls.parse(conditions or "")
 
-    def applied_to(self, robot: Robot) -> Robot:
-        """Return the robot under these conditions, its shape the same.
+    def apply_to(self, robot: Robot) -> Robot:
+        """Return the robot under these conditions; its shape stays the same.
 
         Raises:
-            InputError: If it has no torque limits, or cannot stand any more.
+            InputError: If a torque limit is missing, or the robot can no longer stand.
         """
         if replace(self, delay=0.0) == Conditions():
             return robot
@@ -110,8 +111,8 @@ class Conditions:
         _check_standing(robot, changed)
         return changed
 
-    def n_late(self, control_rate: float) -> int:
-        """Return by how many commands they come late."""
+    def count_delay_steps(self, control_rate: float) -> int:
+        """Return the delay of commands in control steps, at a control rate [Hz]."""
         n = self.delay * control_rate
         if abs(n - round(n)) > 1e-6:
             raise InputError(
@@ -129,7 +130,7 @@ def _check_name(name: str, text: str) -> None:
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InputError(
         f"Unknown condition {name!r} in {text!r}: none of {', '.join(known)}.{hint} "
-        "Write it like torque=0.6,delay=0.04."
+        "Write conditions like torque=0.6,delay=0.04."
     )
 
 
@@ -143,14 +144,14 @@ def _parse_number(name: str, number: str) -> float:
 
 
 def _scale_torque(robot: Robot, model: mujoco.MjModel, factor: float) -> None:
-    """Scale the limits of actuators, and those that joints set to them."""
+    """Scale the torque limits of actuators, and those of their joints."""
     joints = model.actuator_trnid[:, 0]
     limited = model.actuator_forcelimited | model.jnt_actfrclimited[joints]
     if not limited.all():
         joint = robot.joint_names[int(np.argmin(limited))]
         raise InputError(
             f"`torque` scales the torque limits of {robot.name}, but the actuator of "
-            f"joint {joint!r} has none. Give it a `forcerange` in its model."
+            f"joint {joint!r} has none. Add a `forcerange` to it in the model."
         )
     model.actuator_forcerange *= factor
     model.jnt_actfrcrange *= factor
@@ -160,39 +161,29 @@ def _scale_mass(model: mujoco.MjModel, factor: float) -> None:
     body = model.body_weldid == model.jnt_bodyid[0]
     model.body_mass[body] *= factor
     model.body_inertia[body] *= factor
-    # What the compiler derives from masses; the last it leaves to us.
+    # Update constants that depend on mass. MuJoCo does not update `meaninertia`.
     mujoco.mj_setConst(model, mujoco.MjData(model))
     model.stat.meaninertia = model.dof_M0.mean()
 
 
 def _tilt_gravity(model: mujoco.MjModel, angle: float) -> None:
-    """Turn gravity about y: for all on it, the floor then rises along x."""
+    """Turn gravity about y: this is the same as a floor that rises along x."""
     x, y, z = model.opt.gravity
     cosine, sine = math.cos(angle), math.sin(angle)
     model.opt.gravity[:] = cosine * x + sine * z, y, cosine * z - sine * x
 
 
 def _check_standing(nominal: Robot, changed: Robot) -> None:
-    """Raise `InputError` if a robot that stands does not under conditions."""
-    before, now = _settle_standing(nominal), _settle_standing(changed)
+    """Raise `InputError` if a robot no longer stands under conditions."""
+    before, now = settle_standing(nominal), settle_standing(changed)
     if before is None:
-        return  # whoever needs it to stand will say so
-    (old_height, old_axis), (height, axis) = before, now or (0.0, before[1])
-    if height < _LOWEST * old_height or axis @ old_axis < math.cos(_TIPPED):
+        return  # it never stood: `RobotsBatch` raises an error of its own
+    if (
+        now is None
+        or now.height < _MIN_HEIGHT * before.height
+        or now.z_axis @ before.z_axis < math.cos(_MAX_TILT)
+    ):
         raise InputError(
             f"{changed.name} cannot hold its standing pose: it slides, tips over or "
             "gives way. Make the conditions milder."
         )
-
-
-def _settle_standing(robot: Robot) -> tuple[float, np.ndarray] | None:
-    """Return height [m] and z axis, (3,), of the standing pose at rest, if it rests."""
-    stand, shapes = robot.standing[None], find_shapes(robot)
-    engine = MujocoEngine(robot, n_threads=1, n_slots=1)
-    settled = engine.settle(stand, robot.get_joints(stand), time_limit=_STANDING_TIME)
-    if not np.isfinite(settled.time[0]):
-        return None
-    rotation = np.empty(9)
-    mujoco.mju_quat2Mat(rotation, settled.qpos[0, 3:7])
-    height = shapes.up @ (settled.qpos[0, :3] - shapes.floor)
-    return float(height), rotation[2::3]

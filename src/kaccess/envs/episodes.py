@@ -1,7 +1,6 @@
-"""Episodes of n robots at a task: what they see, earn and have done, step by step.
+"""Episodes of n robots: observations, rewards, success and resets.
 
-What Gymnasium's two kinds of environment share, and all they leave to do is the form
-in which it is handed out.
+`RobotEnv` and `RobotVectorEnv` share this class and add Gymnasium's interface.
 """
 
 import numpy as np
@@ -26,11 +25,16 @@ class Episodes:
     """n robots, each in an episode of its own.
 
     Args:
-        task: The task.
-        robot: The robot of the study.
-        n: How many of them.
-        conditions: What differs from the study; by default nothing.
+        task: Learning task.
+        robot: Robot of the study.
+        n: Number of robots.
+        conditions: Differences from the physics of the study; by default none.
         engine: Name of the engine, `mujoco` or `warp`, or its settings.
+
+    Attributes:
+        robots: The robots and their readings.
+        low: (d,) lower limits of the observations.
+        high: (d,) upper limits of the observations.
     """
 
     def __init__(
@@ -46,113 +50,114 @@ class Episodes:
         self.conditions = conditions or Conditions()
         self._robot, self._up = robot, find_shapes(robot).up
         self.robots = RobotsBatch(
-            self.conditions.applied_to(robot),
+            self.conditions.apply_to(robot),
             n,
             control_rate=task.control_rate,
             low_pass=task.low_pass,
             engine=engine,
         )
-        n_late = self.conditions.n_late(task.control_rate)
-        late = [[-1.0, 1.0]] * (n_late * robot.model.nu)
-        seen = np.concatenate(
-            [task.observation_range(robot), np.reshape(late, (-1, 2))]
-        )
-        self.low, self.high = seen.T.astype(np.float32)
+        n_delay = self.conditions.count_delay_steps(task.control_rate)
+        self.low, self.high = _find_observation_range(task, robot, n_delay)
         self._term_names = [f"reward_{name}" for name in task.terms]
-        self._everyone = np.arange(n)
+        self._all_rows = np.arange(n)
         self._steps = np.zeros(n, np.int64)
         self._memory = np.zeros((n, len(task.memory)))
         self._terms = np.zeros((n, len(task.terms)))
         self._diverged = np.zeros(n, bool)
-        self._queue = np.zeros((n, n_late, robot.model.nu))  # commands on their way
+        self._queue = np.zeros((n, n_delay, robot.model.nu))  # delayed actions
         self._state = {"steps": self._steps, "memory": self._memory}
-        if n_late:
+        if n_delay:
             self._state["queue"] = self._queue
 
-    def draw(self, starts: InitialStates, rng: np.random.Generator) -> Array:
-        """Draw a start, (1, nq), and on a slope a heading for it."""
+    def draw_start(self, starts: InitialStates, rng: np.random.Generator) -> Array:
+        """Draw a start, (1, nq), with a random heading if the floor has a slope."""
         qpos = starts.sample(rng, 1)
         if not self.conditions.slope:
             return qpos
         return turn_heading(qpos, rng.uniform(0.0, 2 * np.pi, 1), self._up)
 
     def begin(self, qpos: Array, rows: IntArray | None = None) -> None:
-        """Begin new episodes of some robots, at rest in the states `qpos`, (m, nq)."""
-        rows = self._everyone if rows is None else rows
+        """Begin new episodes of some robots, at rest in states, (m, nq).
+
+        Args:
+            qpos: (m, nq) states.
+            rows: (m,) indices of the robots, ascending; by default all.
+        """
+        rows = self._all_rows if rows is None else rows
         self.robots.reset(qpos, rows)
         self._steps[rows] = 0
         self._memory[rows] = 0.0
+        # Until the first delayed action arrives, a robot holds the joints of its start.
         held = self._robot.to_actions(self._robot.get_joints(qpos))
         self._queue[rows] = held[:, None]
 
     def step(self, actions: Array) -> tuple[Array, BoolArray]:
-        """Let every robot act, and return rewards and who is at the end, (n,) each.
+        """Make one control step of every robot.
 
-        An episode whose simulation breaks down ends too, with no reward for that step.
+        An episode whose simulation diverges ends too, with no reward for that step.
+
+        Args:
+            actions: (n, nu) actions in [-1, 1].
+
+        Returns:
+            (n,) rewards, and (n,) whether each episode has ended.
         """
-        diverged = self._diverged = self.robots.step(self._arriving(actions))
-        self.task.judge(self.robots.readings, self._everyone, self._memory, self._terms)
+        diverged = self._diverged = self.robots.step(self._delay_actions(actions))
+        self.task.judge(self.robots.readings, self._all_rows, self._memory, self._terms)
         reward, ended = np.zeros(len(diverged)), np.zeros(len(diverged), bool)
         limit = self.task.episode_steps
-        _add_up(self._terms, diverged, self._steps, limit, reward, ended)
+        _sum_rewards(self._terms, diverged, self._steps, limit, reward, ended)
         return reward, ended
 
-    def _arriving(self, actions: Array) -> Array:
-        """Return the actions that arrive now, and send off those given."""
+    def _delay_actions(self, actions: Array) -> Array:
+        """Put actions into the queue, and return those whose delay is over."""
         if not self._queue.shape[1]:
             return actions
-        actions = np.asarray(actions, np.float64)
-        arriving = self._queue[:, 0].copy()
-        if actions.shape != arriving.shape:
-            raise InputError(
-                f"`actions` must have shape {arriving.shape}, one target for each "
-                f"joint of each robot, got {actions.shape}."
-            )
-        if not np.isfinite(actions).all():
-            raise InputError("`actions` must be finite, got NaN or infinity.")
+        actions = self.robots.check_actions(actions)
+        due = self._queue[:, 0].copy()
         self._queue[:, :-1] = self._queue[:, 1:]
         self._queue[:, -1] = actions
-        return arriving
+        return due
 
     def observe(self) -> NDArray[np.float32]:
-        """Return what the robots see, (n, d), and after it any commands on their way.
+        """Return observations, (n, d): the task's, then any delayed actions.
 
-        Without these the future would not depend on what is seen and done alone.
+        Delayed actions are part of the state: without them it would not be Markov.
         """
-        sights = [self.task.observe(self.robots.readings)]
+        parts = [self.task.observe(self.robots.readings)]
         if self._queue.size:
-            sights.append(self._queue.reshape(len(self._queue), -1))
-        seen = np.concatenate(sights, axis=1).astype(np.float32)
-        np.maximum(seen, self.low, out=seen)
-        np.minimum(seen, self.high, out=seen)
-        return seen
+            parts.append(self._queue.reshape(len(self._queue), -1))
+        obs = np.concatenate(parts, axis=1).astype(np.float32)
+        np.maximum(obs, self.low, out=obs)
+        np.minimum(obs, self.high, out=obs)
+        return obs
 
-    def info(self) -> dict[str, np.ndarray]:
-        """Return every reward term, what is remembered, and success, (n,) each."""
+    def get_info(self) -> dict[str, np.ndarray]:
+        """Return reward terms, remembered values and success, (n,) each."""
         info: dict[str, np.ndarray] = dict(
             zip(self._term_names, self._terms.T.copy(), strict=True)
         )
         info.update(zip(self.task.memory, self._memory.T.copy(), strict=True))
-        info["success"], info["success_loose"] = self.task.success(self._memory)
+        info["success"], info["success_loose"] = self.task.has_succeeded(self._memory)
         info["diverged"] = self._diverged.copy()
         return info
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """Return all that the rest of the episodes depends on, but for the actions."""
-        own = {name: mine.copy() for name, mine in self._state.items()}
+        """Return the state of all episodes, from which `set_state` continues."""
+        own = {name: array.copy() for name, array in self._state.items()}
         return {"physics": self.robots.get_state(), **own}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """Go on from what `get_state` returned."""
-        for name, mine in self._state.items():
-            if state[name].shape != mine.shape:
+        """Continue from a state that `get_state` returned."""
+        for name, array in self._state.items():
+            if state[name].shape != array.shape:
                 raise InputError(
-                    f"`{name}` must have shape {mine.shape} for {len(self._steps)} "
+                    f"`{name}` must have shape {array.shape} for {len(self._steps)} "
                     f"robots at {self.task.name!r}, got {state[name].shape}."
                 )
         self.robots.set_state(state["physics"])
-        for name, mine in self._state.items():
-            mine[:] = state[name]
+        for name, array in self._state.items():
+            array[:] = state[name]
 
 
 def turn_heading(qpos: Array, heading: Array, up: Array) -> Array:
@@ -162,8 +167,17 @@ def turn_heading(qpos: Array, heading: Array, up: Array) -> Array:
     return new
 
 
+def _find_observation_range(
+    task: Task, robot: Robot, n_delay: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the limits of observations, delayed actions included."""
+    delayed = np.reshape([[-1.0, 1.0]] * (n_delay * robot.model.nu), (-1, 2))
+    low, high = np.concatenate([task.get_observation_range(robot), delayed]).T
+    return low.astype(np.float32), high.astype(np.float32)
+
+
 @compiled
-def _add_up(
+def _sum_rewards(
     terms: Array,
     diverged: BoolArray,
     steps: IntArray,
@@ -171,9 +185,9 @@ def _add_up(
     reward: Array,
     ended: BoolArray,
 ) -> None:
-    """Count a step; write the sum of each robot's terms and whether it is at the end.
+    """Count a step; write each robot's reward and whether its episode has ended.
 
-    None of the terms count where the simulation broke down.
+    Where the simulation diverged, all terms are set to 0.
     """
     for i in range(len(reward)):
         steps[i] += 1

@@ -1,8 +1,9 @@
-"""How far the parts of a robot are from a flat floor, exactly, for every convex shape.
+"""Exact distances of a robot's convex shapes from a flat floor.
 
-The distance of a convex shape from a plane is that of its centre less how far it
-reaches towards the plane. Tasks need it at the end of a control step only; MuJoCo's
-distance sensors tell the same, but at every physics step, which costs a tenth of it.
+The distance of a convex shape from a plane is the distance of its centre minus the
+extent of the shape towards the plane. MuJoCo's distance sensors give the same, but they
+run at every physics step and take a tenth of its time; tasks need distances only at the
+end of a control step.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.robots import Robot
 
-__all__ = ["Shapes", "clearances", "find_shapes"]
+__all__ = ["Shapes", "measure_clearances", "find_shapes"]
 
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
@@ -30,24 +31,24 @@ _CONVEX = (_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH)
 class Shapes(NamedTuple):
     """The g shapes of a robot that can touch the floor, the floor, and gravity.
 
-    Args:
-        geom: (g,) their indices in the model.
-        kind: (g,) what they are, `mjtGeom`.
-        size: (g, 3) MuJoCo's sizes of such a shape [m].
-        reach: (g,) distance at which MuJoCo sees contact, the margins [m].
+    Attributes:
+        geom: (g,) indices of the shapes' geoms in the model.
+        kind: (g,) kinds of shape, `mjtGeom`.
+        size: (g, 3) MuJoCo's sizes of the shapes [m].
+        margin: (g,) distances at which MuJoCo detects contact with the floor [m].
         foot: (g,) index of the foot that a shape belongs to, -1 for none.
-        is_body: (g,) whether it moves with the floating base.
+        is_body: (g,) whether a shape moves with the floating base.
         vertices: (v, 3) vertices of all meshes [m].
         mesh: (g, 2) first vertex of a mesh, and the one after its last.
         floor: (3,) a point of the floor [m].
-        up: (3,) the normal of the floor.
-        down: (3,) the direction of gravity.
+        up: (3,) normal of the floor.
+        down: (3,) direction of gravity.
     """
 
     geom: IntArray
     kind: IntArray
     size: Array
-    reach: Array
+    margin: Array
     foot: IntArray
     is_body: BoolArray
     vertices: Array
@@ -65,8 +66,8 @@ class Shapes(NamedTuple):
 def find_shapes(robot: Robot) -> Shapes:
     """Return the shapes of a robot that can touch its floor.
 
-    A foot is what a body has of geoms with "foot" in their names. Where no geom is
-    called so, the last body of each limb is a foot.
+    Geoms with "foot" in their names are feet, one foot for each body. If no geom has
+    such a name, the last body of each limb is a foot.
 
     Raises:
         InputError: If the ground is not one plane, or a shape is not convex.
@@ -85,11 +86,11 @@ def find_shapes(robot: Robot) -> Shapes:
         geom=geom,
         kind=model.geom_type[geom].astype(np.int64),
         size=model.geom_size[geom].astype(np.float64),
-        reach=model.geom_margin[geom] + model.geom_margin[floor],
+        margin=model.geom_margin[geom] + model.geom_margin[floor],
         foot=_find_feet(model, geom),
-        is_body=_limb(model, geom) == model.jnt_bodyid[0],
+        is_body=_find_limbs(model, geom) == model.jnt_bodyid[0],
         vertices=model.mesh_vert.astype(np.float64).reshape(-1, 3),
-        mesh=_mesh_ranges(model, geom),
+        mesh=_find_mesh_ranges(model, geom),
         floor=data.geom_xpos[floor].copy(),
         up=data.geom_xmat[floor].reshape(3, 3)[:, 2].copy(),
         down=_find_down(model),
@@ -97,40 +98,42 @@ def find_shapes(robot: Robot) -> Shapes:
 
 
 @compiled
-def clearances(shapes: Shapes, position: Array, rotation: Array, out: Array) -> None:
-    """Write how far each shape is above the floor [m]; below 0: how deep it is in.
+def measure_clearances(
+    shapes: Shapes, position: Array, rotation: Array, out: Array
+) -> None:
+    """Write the distance of each shape from the floor [m]; inside it, less than 0.
 
     Args:
-        shapes: The shapes.
+        shapes: Shapes of the robot.
         position: (ngeom, 3) centres of all geoms of the model [m].
-        rotation: (ngeom, 9) their rotation matrices, row by row.
-        out: (g,) the distances.
+        rotation: (ngeom, 9) rotation matrices of all geoms, row by row.
+        out: (g,) distances, to be written to.
     """
     a, b, c = shapes.up
     floor = a * shapes.floor[0] + b * shapes.floor[1] + c * shapes.floor[2]
     for k in range(len(out)):
         g = shapes.geom[k]
         centre = a * position[g, 0] + b * position[g, 1] + c * position[g, 2] - floor
-        # The normal of the floor in the frame of the shape.
+        # The floor's normal in the frame of the shape.
         x = a * rotation[g, 0] + b * rotation[g, 3] + c * rotation[g, 6]
         y = a * rotation[g, 1] + b * rotation[g, 4] + c * rotation[g, 7]
         z = a * rotation[g, 2] + b * rotation[g, 5] + c * rotation[g, 8]
         if shapes.kind[k] == _MESH:
             first, end = shapes.mesh[k]
-            extent = _mesh_extent(shapes.vertices[first:end], x, y, z)
+            extent = _measure_mesh(shapes.vertices[first:end], x, y, z)
         else:
             r, s, t = shapes.size[k]
-            extent = _extent(shapes.kind[k], r, s, t, x, y, z)
+            extent = _measure_extent(shapes.kind[k], r, s, t, x, y, z)
         out[k] = centre - extent
 
 
 @compiled
-def _extent(
+def _measure_extent(
     kind: int, r: float, s: float, t: float, x: float, y: float, z: float
 ) -> float:
-    """Return how far a shape of sizes r, s, t reaches against (x, y, z), a unit vector.
+    """Return the extent of a shape of sizes r, s, t along -(x, y, z), a unit vector.
 
-    Both are in the frame of the shape; the sizes are as MuJoCo defines them.
+    The vector is in the frame of the shape; the sizes are MuJoCo's.
     """
     if kind == _SPHERE:
         return r
@@ -144,53 +147,53 @@ def _extent(
 
 
 @compiled
-def _mesh_extent(vertices: Array, x: float, y: float, z: float) -> float:
-    farthest = -np.inf
+def _measure_mesh(vertices: Array, x: float, y: float, z: float) -> float:
+    largest = -np.inf
     for v in range(len(vertices)):
-        reach = -(vertices[v, 0] * x + vertices[v, 1] * y + vertices[v, 2] * z)
-        farthest = max(farthest, reach)
-    return farthest
+        extent = -(vertices[v, 0] * x + vertices[v, 1] * y + vertices[v, 2] * z)
+        largest = max(largest, extent)
+    return largest
 
 
 def _find_floor(robot: Robot) -> int:
-    """Return the geom that is the floor, the one thing in the world to collide with."""
+    """Return the geom of the floor: the only fixed geom that collides."""
     model = robot.model
     fixed = model.body_weldid[model.geom_bodyid] == 0
     collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     ground = np.flatnonzero(fixed & collides)
     if len(ground) != 1 or model.geom_type[ground[0]] != _PLANE:
         raise InputError(
-            f"{robot.name} must stand on one plane to be trained, for tasks measure "
-            f"heights above it, but its world has {len(ground)} geoms that collide. "
+            f"{robot.name} must stand on one plane, because tasks measure heights "
+            f"above it, but its world has {len(ground)} fixed geoms that collide. "
             "Make the ground one <geom type='plane'/>."
         )
     return int(ground[0])
 
 
 def _find_down(model: mujoco.MjModel) -> Array:
-    """Return the direction of gravity; that of -z where there is none."""
+    """Return the direction of gravity; -z if there is none."""
     gravity = np.array(model.opt.gravity)
     size = np.linalg.norm(gravity)
     return gravity / size if size else np.array([0.0, 0.0, -1.0])
 
 
-def _limb(model: mujoco.MjModel, geom: IntArray) -> IntArray:
-    """Return the body with which a geom moves, (g,): several may be welded together."""
+def _find_limbs(model: mujoco.MjModel, geom: IntArray) -> IntArray:
+    """Return the body that each geom moves with, (g,): welded bodies count as one."""
     return np.asarray(model.body_weldid[model.geom_bodyid[geom]])
 
 
 def _find_feet(model: mujoco.MjModel, geom: IntArray) -> IntArray:
-    limb = _limb(model, geom)
+    limbs = _find_limbs(model, geom)
     is_foot = np.array(["foot" in model.geom(int(g)).name.lower() for g in geom], bool)
     if not is_foot.any():
         parents = model.body_weldid[model.body_parentid[np.unique(model.body_weldid)]]
-        is_foot = ~np.isin(limb, parents)
+        is_foot = ~np.isin(limbs, parents)
     foot = np.full(len(geom), -1)
-    foot[is_foot] = np.unique(limb[is_foot], return_inverse=True)[1]
+    foot[is_foot] = np.unique(limbs[is_foot], return_inverse=True)[1]
     return foot
 
 
-def _mesh_ranges(model: mujoco.MjModel, geom: IntArray) -> IntArray:
+def _find_mesh_ranges(model: mujoco.MjModel, geom: IntArray) -> IntArray:
     mesh = model.geom_dataid[geom]
     ranges = np.zeros((len(geom), 2), np.int64)
     for k in np.flatnonzero(model.geom_type[geom] == _MESH):
@@ -204,7 +207,7 @@ def _check_convex(robot: Robot, geom: IntArray) -> None:
     if len(odd):
         kind = mujoco.mjtGeom(int(robot.model.geom_type[odd[0]])).name
         raise InputError(
-            f"{robot.name} has a shape whose distance from the floor is not known "
-            f"here, a {kind.removeprefix('mjGEOM_').lower()}. Use spheres, capsules, "
-            "boxes, cylinders, ellipsoids or meshes for what collides."
+            f"{robot.name} has a {kind.removeprefix('mjGEOM_').lower()} that collides; "
+            "its distance from the floor cannot be computed. Use spheres, capsules, "
+            "boxes, cylinders, ellipsoids or meshes for geoms that collide."
         )

@@ -1,4 +1,4 @@
-"""What rewards are made of, compiled: the paper's kernel, and what standing means."""
+"""Compiled functions that rewards are made of: the paper's RBF kernel, tilt, counts."""
 
 import numpy as np
 
@@ -7,19 +7,21 @@ from kaccess.base.types import Array
 from kaccess.envs.readings import Readings
 
 __all__ = [
-    "count",
+    "count_steps",
+    "is_upright",
     "rbf",
     "square",
     "square_distance",
     "square_norm",
-    "stands",
-    "upright",
+    "square_tilt",
 ]
+
+_DOWN = np.array([0.0, 0.0, -1.0])
 
 
 @compiled
 def rbf(squared_error: float, alpha: float) -> float:
-    """Return exp(alpha |x - y|^2), from the square: 1 on target, 0 far away."""
+    """Return exp(alpha |x - y|^2), given |x - y|^2: 1 on target, 0 far away."""
     return float(np.exp(alpha * squared_error))
 
 
@@ -48,33 +50,22 @@ def square_distance(x: Array, y: Array) -> float:
 
 
 @compiled
-def upright(now: Readings, i: int, tilt: float) -> bool:
-    """Return whether the body of robot i is tilted by less than `tilt` [rad].
-
-    Its tilt is the angle between its z axis and the vertical, or the normal of the
-    floor, whichever is less: on a slope, a body may be level or square to the ground.
-    """
-    return bool(max(-now.gravity[i, 2], now.square[i]) > np.cos(tilt))
+def square_tilt(now: Readings, i: int) -> float:
+    """Return the squared distance of robot i's gravity vector from (0, 0, -1)."""
+    return square_distance(now.gravity[i], _DOWN)
 
 
 @compiled
-def stands(now: Readings, i: int, height_tol: float, tilt: float) -> bool:
-    """Return whether robot i stands: high enough, upright and with its body off ground.
+def is_upright(now: Readings, i: int, max_tilt: float) -> bool:
+    """Return whether the body of robot i is tilted by less than `max_tilt` [rad].
 
-    Args:
-        now: The readings.
-        i: Which robot.
-        height_tol: Largest difference to the standing height [m].
-        tilt: Largest tilt of the body [rad].
+    Tilt is the angle of the body's z axis to the vertical or to the floor's normal,
+    whichever is smaller: on a slope, a body may be level or parallel to the floor.
     """
-    return bool(
-        abs(now.height[i] - now.standing_height) < height_tol
-        and upright(now, i, tilt)
-        and not now.body_touches[i]
-    )
+    return bool(max(-now.gravity[i, 2], now.floor_cosine[i]) > np.cos(max_tilt))
 
 
 @compiled
-def count(before: float, holds: bool) -> float:
-    """Return for how many steps on end something holds, given for how many it did."""
-    return before + 1.0 if holds else 0.0
+def count_steps(n_before: float, holds: bool) -> float:
+    """Return the number of consecutive steps in which a condition has held."""
+    return n_before + 1.0 if holds else 0.0

@@ -1,7 +1,7 @@
-"""The robots of environments: n of them, moved and read together.
+"""A batch of n robots, which are simulated and read together.
 
-A control step commands joint targets, lets the position actuators follow them for a
-whole number of physics steps, and reads how the robots are at the end of it.
+A control step sets joint targets, lets the position actuators follow them for a whole
+number of physics steps, and then updates the readings.
 """
 
 import mujoco
@@ -11,31 +11,30 @@ from kaccess.base.compiled import compiled
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig, EngineName
-from kaccess.engines.mujoco import MujocoEngine
-from kaccess.envs.ground import Shapes, find_shapes
+from kaccess.envs.ground import find_shapes
 from kaccess.envs.physics.physics import make_physics
-from kaccess.envs.readings import Joints, blank_readings, read
+from kaccess.envs.readings import JointAddresses, make_readings, update_readings
+from kaccess.envs.rest import REST_TIME_LIMIT, settle_standing
 from kaccess.envs.task import CONTROL_RATE
 from kaccess.robots import Robot
 
 __all__ = ["RobotsBatch"]
 
-_STANDING_TIME = 3.0  # [s], by which the standing pose must have settled
-_DEEPEST = 0.01  # [m], below the floor: deeper is a mistake, not a soft contact
+_MAX_DEPTH = 0.01  # [m], in the floor: deeper is a mistake, not a soft contact
 
 
 class RobotsBatch:
     """n robots of one kind.
 
     Args:
-        robot: The robot.
-        n: How many of them.
+        robot: Robot to simulate.
+        n: Number of robots.
         control_rate: Commands per second; must divide the rate of the physics [Hz].
-        low_pass: Share of the old target in the new one, for each command [-].
+        low_pass: Weight of the old target in the new one, for each command [-].
         engine: Name of the engine, `mujoco` or `warp`, or its settings.
 
     Attributes:
-        readings: How the robots are, as of their last step or reset.
+        readings: Readings of the robots, as of their last step or reset.
         n_substeps: Physics steps in a control step.
     """
 
@@ -51,75 +50,88 @@ class RobotsBatch:
         if n < 1:
             raise InputError(f"`num_envs` must be at least 1, got {n}.")
         self.robot = robot
-        self.n_substeps = _n_substeps(robot, control_rate)
+        self.n_substeps = _count_substeps(robot, control_rate)
         self._low_pass = float(low_pass)
         self._shapes = find_shapes(robot)
         low, high = robot.joint_range.T
         self._middle, self._half = (low + high) / 2, (high - low) / 2
-        self._joints = Joints(
+        self._joints = JointAddresses(
             robot.joint_adr.astype(np.int64),
             robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]].astype(np.int64),
         )
         self._physics = make_physics(engine, robot, n, n_substeps=self.n_substeps)
-        self._everyone = np.arange(n)
-        self.readings = blank_readings(
+        self._fields = self._physics.fields
+        self._all_rows = np.arange(n)
+        self.readings = make_readings(
             n,
             robot.model.nu,
             self._shapes.n_feet,
-            standing_height=_standing_height(robot, self._shapes),
+            standing_height=_find_standing_height(robot),
             standing_joints=robot.get_joints(robot.standing[None])[0],
             time_step=self.n_substeps * robot.timestep,
         )
 
     def __len__(self) -> int:
-        return len(self._everyone)
+        return len(self._all_rows)
 
     @property
     def qpos(self) -> Array:
-        """(n, nq) states of the robots, a copy."""
-        return np.array(self._physics.qpos)
+        """Copy of the states of the robots, (n, nq)."""
+        return np.array(self._fields.qpos)
 
     def reset(self, qpos: Array, rows: IntArray | None = None) -> None:
-        """Put robots at rest into given states, each holding the joints it has.
+        """Put robots into states at rest; their joint targets are the joints there.
 
         Args:
             qpos: (m, nq) states.
-            rows: (m,) the robots, in ascending order; by default all.
+            rows: (m,) indices of the robots, ascending; by default all.
 
         Raises:
-            InputError: If a state is none of this robot, or under the floor.
+            InputError: If a state does not fit this robot, or is inside the floor.
         """
-        rows = self._everyone if rows is None else rows
+        rows = self._all_rows if rows is None else rows
         self._check_states(qpos, len(rows))
         self._physics.reset(rows, qpos, self.robot.get_joints(qpos))
-        self._read(rows, self._physics.qpos[:, 3:7])
+        self._read(rows, self._fields.qpos[:, 3:7])
         self._check_above_floor(rows)
 
     def step(self, actions: Array) -> BoolArray:
-        """Let all robots act for one control step.
+        """Make one control step of all robots.
 
         Args:
             actions: (n, nu) targets in [-1, 1], over the range of each joint.
 
         Returns:
-            (n,) whether the simulation of a robot broke down; it is to be reset.
+            (n,) whether each simulation has diverged; such a robot needs a reset.
         """
-        actions = np.asarray(actions, np.float64)
-        self._check_shape(actions)
-        physics = self._physics
-        before = physics.qpos[:, 3:7].copy()
-        if not _aim(physics.ctrl, actions, self._middle, self._half, self._low_pass):
-            raise InputError("`actions` must be finite, got NaN or infinity.")
-        diverged = physics.step()
-        self._read(self._everyone, before)
+        actions = self.check_actions(actions)
+        last_quat = self._fields.qpos[:, 3:7].copy()
+        _set_targets(
+            self._fields.ctrl, actions, self._middle, self._half, self._low_pass
+        )
+        diverged = self._physics.step()
+        self._read(self._all_rows, last_quat)
         return diverged
 
+    def check_actions(self, actions: Array) -> Array:
+        """Return actions as an array of floats, (n, nu)."""
+        actions = np.asarray(actions, np.float64)
+        expected = (len(self), self.robot.model.nu)
+        if actions.shape != expected:
+            raise InputError(
+                f"`actions` must have shape {expected}, one target for each joint of "
+                f"each robot, got {actions.shape}."
+            )
+        if not _is_finite(actions):
+            raise InputError("`actions` must be finite, got NaN or infinity.")
+        return actions
+
     def get_state(self) -> Array:
-        """Return all that the future depends on, (n, n_state), warm start included."""
+        """Return the full state of the physics, (n, n_state), warm start included."""
         return self._physics.get_state()
 
     def set_state(self, state: Array) -> None:
-        """Go on from what `get_state` returned."""
+        """Continue from a state that `get_state` returned."""
         expected = self._physics.get_state().shape
         if state.shape != expected:
             raise InputError(
@@ -127,26 +139,15 @@ class RobotsBatch:
                 f"{self.robot.name!r}, got {state.shape}."
             )
         self._physics.set_state(state)
-        self._read(self._everyone, self._physics.qpos[:, 3:7])
+        self._read(self._all_rows, self._fields.qpos[:, 3:7])
 
-    def data(self, row: int, data: mujoco.MjData | None = None) -> mujoco.MjData:
-        """Return the data of one robot, to look at."""
-        return self._physics.data(row, data)
+    def get_data(self, row: int, data: mujoco.MjData | None = None) -> mujoco.MjData:
+        """Return MuJoCo's data of one robot, for display; `data` is reused if given."""
+        return self._physics.get_data(row, data)
 
-    def _read(self, rows: IntArray, before: Array) -> None:
-        physics = self._physics
-        read(
-            self.readings,
-            rows,
-            self._joints,
-            self._shapes,
-            before,
-            physics.qpos,
-            physics.qvel,
-            physics.ctrl,
-            physics.force,
-            physics.geom_xpos,
-            physics.geom_xmat,
+    def _read(self, rows: IntArray, last_quat: Array) -> None:
+        update_readings(
+            self.readings, rows, self._fields, last_quat, self._joints, self._shapes
         )
 
     def _check_states(self, qpos: Array, m: int) -> None:
@@ -167,43 +168,35 @@ class RobotsBatch:
 
     def _check_above_floor(self, rows: IntArray) -> None:
         lowest = self.readings.distance[rows].min(initial=np.inf)
-        if lowest < -_DEEPEST:
+        if lowest < -_MAX_DEPTH:
             raise InputError(
-                f"`qpos` would put the robot {-1000 * lowest:.0f} mm into the floor. "
-                f"Raise its base, qpos[2], by as much."
-            )
-
-    def _check_shape(self, actions: Array) -> None:
-        expected = (len(self), self.robot.model.nu)
-        if actions.shape != expected:
-            raise InputError(
-                f"`actions` must have shape {expected}, one target for each joint of "
-                f"each robot, got {actions.shape}."
+                f"`qpos` must be above the floor, got a robot {-1000 * lowest:.0f} mm "
+                "inside it. Raise its base, qpos[2], by that much."
             )
 
 
 @compiled
-def _aim(
-    ctrl: Array, actions: Array, middle: Array, half: Array, low_pass: float
-) -> bool:
-    """Command targets: -1 and 1 are the ends of a joint's range, smoothed.
-
-    Returns:
-        Whether all actions are finite; else nothing is commanded.
-    """
-    for i in range(len(ctrl)):
-        for j in range(len(middle)):
+def _is_finite(actions: Array) -> bool:
+    for i in range(actions.shape[0]):
+        for j in range(actions.shape[1]):
             if not np.isfinite(actions[i, j]):
                 return False
+    return True
+
+
+@compiled
+def _set_targets(
+    ctrl: Array, actions: Array, middle: Array, half: Array, low_pass: float
+) -> None:
+    """Set joint targets: actions of -1 and 1 are the ends of a joint's range."""
     for i in range(len(ctrl)):
         for j in range(len(middle)):
             action = min(max(actions[i, j], -1.0), 1.0)
             new = middle[j] + half[j] * action
             ctrl[i, j] = low_pass * ctrl[i, j] + (1.0 - low_pass) * new
-    return True
 
 
-def _n_substeps(robot: Robot, control_rate: float) -> int:
+def _count_substeps(robot: Robot, control_rate: float) -> int:
     ratio = 1.0 / (control_rate * robot.timestep)
     if round(ratio) < 1 or abs(ratio - round(ratio)) > 1e-6 * ratio:
         raise InputError(
@@ -214,15 +207,13 @@ def _n_substeps(robot: Robot, control_rate: float) -> int:
     return round(ratio)
 
 
-def _standing_height(robot: Robot, shapes: Shapes) -> float:
-    """Return the height above the floor at which the standing pose settles [m]."""
-    stand = robot.standing[None]
-    engine = MujocoEngine(robot, n_threads=1, n_slots=1)
-    settled = engine.settle(stand, robot.get_joints(stand), time_limit=_STANDING_TIME)
-    if not np.isfinite(settled.time[0]):
+def _find_standing_height(robot: Robot) -> float:
+    """Return the height of the base with the standing pose at rest [m]."""
+    pose = settle_standing(robot)
+    if pose is None:
         raise InputError(
             f"{robot.name} does not come to rest in its standing pose within "
-            f"{_STANDING_TIME:g} s, so there is no height to stand up to. Give it a "
+            f"{REST_TIME_LIMIT:g} s, so the standing height is unknown. Give it a "
             "keyframe `stand` in which it stands still."
         )
-    return float(shapes.up @ (settled.qpos[0, :3] - shapes.floor))
+    return pose.height

@@ -1,4 +1,4 @@
-"""Random streams of many environments, and their states as plain arrays."""
+"""Random streams of n environments, and their states as plain arrays."""
 
 from collections.abc import Sequence
 
@@ -19,8 +19,8 @@ def make_streams(
     """Return n independent generators.
 
     Args:
-        seed: One for all, of which stream i is `default_rng([seed, i])`; or one each,
-            as `default_rng` takes it; or None, for another outcome each time.
+        seed: One seed for all, which makes stream i `default_rng([seed, i])`; or one
+            seed each, for `default_rng`; or None, for other numbers in each run.
         n: Number of streams.
     """
     if seed is None:
@@ -36,7 +36,7 @@ def make_streams(
 
 
 def get_streams(streams: Sequence[np.random.Generator]) -> NDArray[np.uint64]:
-    """Return the states of generators (PCG64), (n, 6)."""
+    """Return the states of PCG64 generators, (n, 6)."""
     rows = []
     for stream in streams:
         full = stream.bit_generator.state
@@ -47,7 +47,7 @@ def get_streams(streams: Sequence[np.random.Generator]) -> NDArray[np.uint64]:
 
 
 def set_streams(states: NDArray[np.uint64]) -> list[np.random.Generator]:
-    """Return generators that go on from what `get_streams` returned."""
+    """Return generators that continue from states that `get_streams` returned."""
     streams = []
     for state_high, state_low, inc_high, inc_low, has_uint32, uinteger in states:
         bits = np.random.PCG64()

@@ -1,8 +1,8 @@
-"""What a learning task is: what a robot sees, what it earns, when it has done it.
+"""The base class of learning tasks: observations, rewards and success.
 
-A task is one file with its numbers on top. It is written for n robots at once: `judge`
-is a compiled loop over rows that writes each reward term and keeps what must be
-remembered between steps. Nothing in it knows MuJoCo or Gymnasium.
+A task is one file with its numbers on top. It handles n robots at once: `judge` is a
+compiled loop over robots that writes each reward term and updates the values remembered
+between steps. A task knows nothing of MuJoCo or Gymnasium.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ __all__ = ["CONTROL_RATE", "GYRO_RANGE", "Task"]
 CONTROL_RATE = 25.0  # [Hz], of the policy: the paper, section II-E
 
 GYRO_RANGE = 34.9  # [rad/s], 2000 deg/s: full scale of Bittle's MPU6050
-_JOINT_SLACK = 0.1  # of its range, by which a joint may be pushed beyond it [-]
+_JOINT_SLACK = 0.1  # [-], share of its range that a joint may be pushed beyond it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,25 +31,24 @@ class Task(ABC):
     control_rate: float = CONTROL_RATE
     """Actions per second; must divide the rate of the physics [Hz]. The paper's."""
     low_pass: float = 0.4
-    """Share of the old target in the new one [-], in training and test alike."""
+    """Weight of the old target in the new one, in training and in tests [-]."""
     episode_steps: int = 300
-    """Actions in an episode, which ends by truncation only. The paper's."""
+    """Actions in an episode, which ends only by truncation. The paper's."""
 
     name: ClassVar[str]
-    """What it is called on the command line."""
+    """Name on the command line; the file's name, with hyphens."""
     terms: ClassVar[tuple[str, ...]]
     """Names of the reward terms."""
     memory: ClassVar[tuple[str, ...]] = ()
-    """Names of what is remembered of a robot between steps; all 0 at its start."""
+    """Names of the values remembered between steps; all 0 when an episode starts."""
     return_steps: ClassVar[int] = 4
-    """Steps of the returns it is learned from by default, more if waiting costs little.
-    """
+    """Default number of steps in a return; more suit a task with delayed rewards."""
     to_stand: ClassVar[bool] = False
-    """Whether its goal is to stand, so that routes to standing lead there."""
+    """Whether the goal is to stand, so that routes to standing reach it."""
     motion: ClassVar[str] = ""
-    """What one success is called, such as `A backflip`; by default the task's name."""
+    """Name of one success, such as `A backflip`; by default the task's name."""
     paper_figure: ClassVar[str] = ""
-    """The paper's figure of its learning curves; empty if the paper has none."""
+    """The paper's figure with its learning curves; empty if there is none."""
 
     def __post_init__(self) -> None:
         if not self.control_rate > 0:
@@ -65,36 +64,41 @@ class Task(ABC):
 
     @abstractmethod
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
-        """Write the reward terms of some robots, and what is to be remembered.
+        """Compute the reward terms of some robots, and update their memory.
 
         Args:
             now: Readings of n robots.
-            rows: The robots to judge.
-            memory: (n, len(self.memory)) what was remembered, to be updated.
-            terms: (n, len(self.terms)) to be filled in; their sum is the reward.
+            rows: Indices of the robots to judge.
+            memory: (n, len(self.memory)) values remembered, to be updated.
+            terms: (n, len(self.terms)) reward terms, to be written to; the reward is
+                their sum.
         """
 
     @abstractmethod
-    def success(self, memory: Array) -> tuple[BoolArray, BoolArray]:
-        """Return who has done it, strictly and loosely, (n,) each, from (n, m)."""
+    def has_succeeded(self, memory: Array) -> tuple[BoolArray, BoolArray]:
+        """Return which robots have succeeded, strictly and loosely, (n,) each.
+
+        Args:
+            memory: (n, len(self.memory)) values remembered.
+        """
 
     def qualifies(self, qpos: Array) -> BoolArray:
-        """Return which states, (n, nq), an episode may start in, (n,): here all."""
+        """Return which states, (n, nq), an episode may start in, (n,); here all."""
         return np.ones(len(qpos), bool)
 
     def observe(self, now: Readings) -> Array:
-        """Return what robots see, (n, d): gravity, angular velocity, joint positions.
+        """Return observations, (n, d): gravity, angular velocity and joint positions.
 
-        The paper, section II-E. All in the body frame, in SI units.
+        As in the paper, section II-E: in the body frame, in SI units.
         """
         return np.concatenate([now.gravity, now.angular_velocity, now.joints], axis=1)
 
-    def posture(self, obs: Array, n_joints: int) -> tuple[Array, Array]:
-        """Return gravity, (n, 3), and joints, (n, nu), of what robots see, (n, d)."""
+    def read_posture(self, obs: Array, n_joints: int) -> tuple[Array, Array]:
+        """Return gravity, (n, 3), and joints, (n, nu), of observations, (n, d)."""
         return obs[:, :3], obs[:, 6 : 6 + n_joints]
 
-    def observation_range(self, robot: Robot) -> Array:
-        """Return the least and most of each thing seen, (d, 2); beyond, it is cut."""
+    def get_observation_range(self, robot: Robot) -> Array:
+        """Return limits of the observations, (d, 2); values beyond are clipped."""
         low, high = robot.joint_range.T
         slack = _JOINT_SLACK * (high - low)
         joints = np.stack([low - slack, high + slack], axis=1)

@@ -1,6 +1,6 @@
-"""The simulations behind environments: n worlds with a robot each, stepped together."""
+"""The interface of physics engines to environments: n simulations, stepped together."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import mujoco
 
@@ -9,19 +9,19 @@ from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig, EngineName
 from kaccess.robots import Robot
 
-__all__ = ["Physics", "make_physics"]
+__all__ = ["Fields", "Physics", "make_physics"]
 
 
-class Physics(Protocol):
-    """n simulations of a robot, each held by its position actuators.
+class Fields(NamedTuple):
+    """MuJoCo's fields of n simulations, updated in place by every step and reset.
 
     Attributes:
-        qpos: (n, nq) states, as of now; so are all of these.
+        qpos: (n, nq) states.
         qvel: (n, nv) velocities.
-        ctrl: (n, nu) joint targets, to be written to before a step.
-        force: (n, nu) what the actuators gave in the last physics step.
-        geom_xpos: (n, ngeom, 3) where the geoms are.
-        geom_xmat: (n, ngeom, 9) how they are turned.
+        ctrl: (n, nu) joint targets, to be set before a step.
+        force: (n, nu) actuator forces in the last physics step.
+        geom_xpos: (n, ngeom, 3) centres of the geoms [m].
+        geom_xmat: (n, ngeom, 9) rotation matrices of the geoms, row by row.
     """
 
     qpos: Array
@@ -31,20 +31,30 @@ class Physics(Protocol):
     geom_xpos: Array
     geom_xmat: Array
 
+
+class Physics(Protocol):
+    """n simulations of a robot whose joints follow targets by position control.
+
+    Attributes:
+        fields: MuJoCo's fields of the simulations.
+    """
+
+    fields: Fields
+
     def reset(self, rows: IntArray, qpos: Array, targets: Array) -> None:
-        """Put robots at rest into states, (m, nq), to hold targets, (m, nu)."""
+        """Put robots into states, (m, nq), at rest, with joint targets, (m, nu)."""
 
     def step(self) -> BoolArray:
-        """Make the physics steps of a control step; return who broke down, (n,)."""
+        """Make one control step; return which simulations have diverged, (n,)."""
 
     def get_state(self) -> Array:
-        """Return all that the future depends on, (n, n_state)."""
+        """Return the full state of the physics, (n, n_state)."""
 
     def set_state(self, state: Array) -> None:
-        """Go on from what `get_state` returned."""
+        """Continue from a state that `get_state` returned."""
 
-    def data(self, row: int, data: mujoco.MjData | None) -> mujoco.MjData:
-        """Return one robot's data, to look at."""
+    def get_data(self, row: int, data: mujoco.MjData | None) -> mujoco.MjData:
+        """Return MuJoCo's data of one robot, for display; `data` is reused if given."""
 
 
 def make_physics(

@@ -1,9 +1,8 @@
-"""Every learning task, one file each: the file `fall_recovery.py` is `fall-recovery`.
+"""Every learning task, one file each: `fall_recovery.py` is the task `fall-recovery`.
 
 To add a task, add a file with one subclass of `Task`. Nothing else needs an edit.
 """
 
-from dataclasses import is_dataclass
 from difflib import get_close_matches
 from importlib import import_module
 
@@ -15,7 +14,7 @@ __all__ = ["make_task"]
 
 
 def make_task(task: str | Task) -> Task:
-    """Return the task of that name with its default numbers, or the one given."""
+    """Return the task with that name and its default settings, or the task given."""
     if isinstance(task, Task):
         return task
     if task not in TASKS:
@@ -26,8 +25,9 @@ def make_task(task: str | Task) -> Task:
             "of your own, pass the object."
         )
     module = import_module(f"kaccess.envs.tasks.{TASKS[task]}")
-    (found,) = (each for each in vars(module).values() if _is_task(each, task))
-    made: Task = found()
+    classes = [each for each in vars(module).values() if _is_task(each, task)]
+    assert len(classes) == 1, f"{module.__file__} must define one Task named {task!r}"
+    made: Task = classes[0]()
     return made
 
 
@@ -36,6 +36,5 @@ def _is_task(value: object, name: str) -> bool:
     return (
         isinstance(value, type)
         and issubclass(value, Task)
-        and is_dataclass(value)
         and getattr(value, "name", None) == name
     )

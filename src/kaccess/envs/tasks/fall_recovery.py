@@ -1,32 +1,28 @@
 """Fall recovery: from any pose to standing, as in the paper, section II-E.
 
-The reward is Table I of the paper, term by term. The robot has recovered when it
-stands: its base within 10 mm of the height at which its standing pose settles, tilted
-by less than 15 degrees (strict) or 25 degrees (loose), its body off the ground, for the
-last 0.2 s on end. On a slope, tilt is measured from the vertical or from the normal of
-the floor, whichever is less.
+The reward is Table I of the paper, term by term. The robot has recovered when it has
+stood for the last 0.2 s without a break. It stands if its base is within 10 mm of the
+standing pose's height at rest, tilted by less than 15 degrees (strict) or 25 degrees
+(loose), and its body is off the floor. On a slope, tilt is the angle to the vertical or
+to the floor's normal, whichever is smaller.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from kaccess.base.compiled import compiled
-from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.base.types import Array, IntArray
 from kaccess.envs.kernels import (
-    count,
     rbf,
     square,
     square_distance,
     square_norm,
-    stands,
+    square_tilt,
 )
 from kaccess.envs.readings import Readings
-from kaccess.envs.task import Task
+from kaccess.envs.standing import Standing, StandingTask, count_standing
 
-__all__ = ["FallRecovery", "Standing", "TableI"]
+__all__ = ["FallRecovery", "TableI"]
 
 
 class TableI(NamedTuple):
@@ -53,23 +49,12 @@ class TableI(NamedTuple):
     action_difference_kernel: float = -1.0  # [1/rad^2]
 
 
-class Standing(NamedTuple):
-    """When a robot has recovered. The paper does not say; these are ours."""
-
-    height_tol: float = 0.010  # [m]
-    strict_tilt: float = math.radians(15)  # [rad]
-    loose_tilt: float = math.radians(25)  # [rad]
-    hold_time: float = 0.2  # [s]
-
-
 @dataclass(frozen=True, kw_only=True)
-class FallRecovery(Task):
+class FallRecovery(StandingTask):
     """Get up from any pose, and stand."""
 
     reward: TableI = field(default_factory=TableI)
     """Weights and kernels of the reward."""
-    standing: Standing = field(default_factory=Standing)
-    """When it has recovered."""
 
     name: ClassVar[str] = "fall-recovery"
     motion: ClassVar[str] = "A recovery"
@@ -85,20 +70,10 @@ class FallRecovery(Task):
         "jump",
         "action_difference",
     )
-    memory: ClassVar[tuple[str, ...]] = ("steps_standing", "steps_standing_loosely")
-    to_stand: ClassVar[bool] = True
 
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
-        """Write the terms of Table I, and count for how long a robot stands."""
+        """Compute the terms of Table I, and count the steps for which robots stand."""
         _judge(now, rows, memory, terms, self.reward, self.standing)
-
-    def success(self, memory: Array) -> tuple[BoolArray, BoolArray]:
-        """Return who has stood for long enough, up to now."""
-        held = memory >= round(self.standing.hold_time * self.control_rate)
-        return held[:, 0], held[:, 1]
-
-
-_DOWN = np.array([0.0, 0.0, -1.0])
 
 
 @compiled
@@ -118,9 +93,7 @@ def _judge(
         action = square_distance(now.target[i], now.joints[i])
 
         terms[i, 0] = w.height * rbf(square(height_error), w.height_kernel)
-        terms[i, 1] = w.orientation * rbf(
-            square_distance(now.gravity[i], _DOWN), w.orientation_kernel
-        )
+        terms[i, 1] = w.orientation * rbf(square_tilt(now, i), w.orientation_kernel)
         terms[i, 2] = w.angular_velocity * rbf(
             square_norm(now.angular_velocity[i]), w.angular_velocity_kernel
         )
@@ -132,8 +105,4 @@ def _judge(
         terms[i, 6] = w.foot_lift * rbf(lift, w.foot_lift_kernel)
         terms[i, 7] = w.jump * rbf(square(now.distance[i]), w.jump_kernel)
         terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)
-
-        strict = stands(now, i, standing.height_tol, standing.strict_tilt)
-        loose = stands(now, i, standing.height_tol, standing.loose_tilt)
-        memory[i, 0] = count(memory[i, 0], strict)
-        memory[i, 1] = count(memory[i, 1], loose)
+        count_standing(now, i, standing, memory[i])
