@@ -1,8 +1,8 @@
-"""Static poses of a robot: dropped in a random attitude, kept where it comes to rest.
+"""Static poses of a robot: it is dropped in a random orientation and comes to rest.
 
-Candidate c of a seed is the same whatever else is drawn: candidates come in blocks,
-each from its own random stream, and the first n that pass are the poses. So the same
-seed gives the same poses for any batch size, and a larger n only adds to them.
+Candidates come in blocks, each from its own random stream, and the first n valid ones
+are the poses. So a seed gives the same poses for any batch size, and a larger n adds
+poses and keeps the earlier ones.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,19 +20,19 @@ from kaccess.robots import Robot, find_mirror
 
 __all__ = ["Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
 
-_BLOCK = 64  # candidates per random stream; another value means other poses
-_SPARE = 1.15  # candidates drawn for each pose wanted: some do not come to rest
-_HOPELESS = (2000, 0.01)  # give up once so many draws have kept less than that share
+_BLOCK = 64  # candidates per random stream; another value gives other poses
+_SPARE = 1.15  # candidates per pose in a round: some do not come to rest
+_MIN_DRAWS, _MIN_KEPT = 2000, 0.01  # stop if less than this share is valid by then
 
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Static poses of one robot, without place or heading: x = y = yaw = 0.
+    """Static poses of one robot, with x = y = yaw = 0.
 
     Args:
-        robot: The robot.
-        qpos: (n, nq) states, to be started from at rest.
-        contacts: (n, n_parts) which of `robot.parts` touch the ground.
+        robot: Robot.
+        qpos: (n, nq) states; velocities are zero.
+        contacts: (n, n_parts) whether each of `robot.parts` touches the ground.
         mirrored: Whether pose 2i + 1 is the mirror image of pose 2i.
     """
 
@@ -71,7 +71,7 @@ class Poses:
 
 
 class _Fate(IntEnum):
-    """What became of a candidate."""
+    """Whether a candidate became a pose, or why not."""
 
     KEPT = 0
     COLLIDING = 1
@@ -82,15 +82,15 @@ class _Fate(IntEnum):
 
 @dataclass(frozen=True)
 class Draws:
-    """What became of the candidates drawn for a set of poses.
+    """How many candidates became poses, and why the others did not.
 
     Args:
-        drawn: Candidates up to the last pose kept.
-        kept: Those that became poses.
-        colliding: Dropped because the drawn joints make the robot touch itself.
-        restless: Dropped because not static within the time limit.
-        diverged: Dropped because the simulation broke down.
-        airborne: Dropped because at rest without touching the ground.
+        drawn: Number of candidates up to the last pose.
+        kept: Candidates that became poses.
+        colliding: Discarded: with the drawn joints the robot touches itself.
+        restless: Discarded: not static within the time limit.
+        diverged: Discarded: the simulation diverged.
+        airborne: Discarded: at rest without touching the ground.
     """
 
     drawn: int
@@ -113,18 +113,18 @@ def sample_poses(
     """Sample static poses of a robot.
 
     Args:
-        robot: The robot.
+        robot: Robot.
         n: Number of poses.
         seed: Seed of the draws.
-        config: How poses are drawn; its `n` and `seed` give way to those above.
-        engine: Simulator, or the name of one.
-        progress: Called with (poses kept, n) as sampling goes on.
+        config: How poses are drawn; its `n` and `seed` are ignored.
+        engine: Simulator, or its name.
+        progress: Called with (poses found, n) from time to time.
 
     Returns:
-        n poses, the same for a seed on any number of threads.
+        n poses. A seed gives the same poses for any number of threads.
 
     Raises:
-        InputError: If next to no candidate comes to rest.
+        InputError: If hardly any candidate comes to rest.
     """
     config = replace(config or SampleConfig(), n=n, seed=seed)
     engine = as_engine(engine, robot)
@@ -139,9 +139,14 @@ def draw_poses(
     stream: int = 0,
     progress: Progress | None = None,
 ) -> tuple[Poses, Draws]:
-    """Sample poses as `sample_poses` does, and tell what became of the candidates.
+    """Sample poses as `sample_poses` does, and count the candidates.
 
-    Each `stream` of a seed gives other poses: those to learn from are of stream 0.
+    Args:
+        robot: Robot.
+        config: How poses are drawn.
+        engine: Simulator.
+        stream: Random stream of the seed. Each gives other poses; training uses 0.
+        progress: Called with (poses found, n) from time to time.
     """
     mirror = find_mirror(robot) if config.mirror else None
     n = config.n // 2 if mirror else config.n
@@ -149,14 +154,15 @@ def draw_poses(
     fates = np.empty(0, int)
     if progress:
         progress(0, n)
-    for more_qpos, more_fates in _candidates(robot, config, engine, n=n, stream=stream):
+    rounds = _draw_rounds(robot, config, engine, n=n, stream=stream)
+    for more_qpos, more_fates in rounds:
         qpos = np.concatenate([qpos, more_qpos[more_fates == _Fate.KEPT]])
         fates = np.concatenate([fates, more_fates])
         if progress:
             progress(min(len(qpos), n), n)
         if len(qpos) >= n:
             break
-        _check_hope(robot, fates)
+        _check_enough_rest(robot, fates)
 
     last = np.flatnonzero(fates == _Fate.KEPT)[n - 1]
     draws = _count(fates[: last + 1])
@@ -169,7 +175,7 @@ def draw_poses(
 def settle_keyframes(
     robot: Robot, names: Sequence[str], *, engine: Engine, time_limit: float = 2.0
 ) -> Array:
-    """Return where keyframes of a robot come to rest on their targets, (k, nq)."""
+    """Return the states in which keyframes come to rest on their targets, (k, nq)."""
     keys = [robot.keyframes[name] for name in names]
     settled = engine.settle(
         np.array([key.qpos for key in keys]),
@@ -179,11 +185,11 @@ def settle_keyframes(
     return level(settled.qpos)
 
 
-def _candidates(
+def _draw_rounds(
     robot: Robot, config: SampleConfig, engine: Engine, *, n: int, stream: int
 ) -> Iterator[tuple[Array, IntArray]]:
-    """Yield settled candidates and their fates, round after round, without end."""
-    most = engine.batch_size // 4  # a round is two drops, and shows how far it is
+    """Yield candidates at rest and their fates, in endless rounds."""
+    most = engine.batch_size // 4  # small rounds, so that progress is shown often
     n_blocks = max(1, round(min(_SPARE * n, most) / _BLOCK))
     first = 0
     while True:
@@ -201,11 +207,11 @@ def _candidates(
 def _draw(
     robot: Robot, seed: int, blocks: range, stream: int = 0
 ) -> tuple[Array, Array, Array]:
-    """Return roll, pitch and joints of the candidates of some blocks."""
+    """Return roll, (b,), pitch, (b,), and joints, (b, nu), of some blocks."""
     low, high = robot.joint_range.T
     roll, pitch, joints = [], [], []
     for block in blocks:
-        rng = np.random.default_rng([seed, block, stream])  # 0 last changes nothing
+        rng = np.random.default_rng([seed, block, stream])  # a last 0 changes nothing
         roll.append(rng.uniform(-np.pi, np.pi, _BLOCK))
         pitch.append(rng.uniform(-np.pi / 2, np.pi / 2, _BLOCK))
         joints.append(rng.uniform(low, high, (_BLOCK, len(low))))
@@ -215,11 +221,11 @@ def _draw(
 def _move(
     robot: Robot, engine: Engine, start: Array, joints: Array, *, time_limit: float
 ) -> tuple[Array, IntArray]:
-    """Drop with the standing joints, command others, then rest on those reached."""
+    """Drop with the standing joints, command others, then hold the joints reached."""
     fallen = engine.settle(start, joints, time_limit=time_limit)
     lying = level(fallen.qpos)
     rested = engine.settle(lying, robot.get_joints(lying), time_limit=time_limit)
-    fates = np.maximum(_fates(robot, fallen), _fates(robot, rested))
+    fates = np.maximum(_judge(robot, fallen), _judge(robot, rested))
     return level(rested.qpos), fates
 
 
@@ -234,11 +240,12 @@ def _teleport(
         start[~colliding], joints[~colliding], time_limit=time_limit
     )
     start[~colliding] = level(settled.qpos)
-    fates[~colliding] = _fates(robot, settled)
+    fates[~colliding] = _judge(robot, settled)
     return start, fates
 
 
-def _fates(robot: Robot, settled: Settled) -> IntArray:
+def _judge(robot: Robot, settled: Settled) -> IntArray:
+    """Return the fate of each candidate, (b,)."""
     on_ground = robot.find_contacts(settled.qpos)[0].any(axis=1)
     return np.select(
         [settled.diverged, ~np.isfinite(settled.time), ~on_ground],
@@ -248,7 +255,7 @@ def _fates(robot: Robot, settled: Settled) -> IntArray:
 
 
 def level(qpos: Array) -> Array:
-    """Return states, (n, nq), moved to x = y = 0 and turned to yaw 0."""
+    """Return states, (n, nq), moved to x = y = 0 and rotated to yaw 0."""
     levelled = qpos.copy()
     levelled[:, :2] = 0.0
     roll, pitch = roll_pitch(gravity_in_body(qpos[:, 3:7]))
@@ -268,14 +275,14 @@ def _count(fates: IntArray) -> Draws:
     )
 
 
-def _check_hope(robot: Robot, fates: IntArray) -> None:
-    enough, share = _HOPELESS
+def _check_enough_rest(robot: Robot, fates: IntArray) -> None:
+    """Raise `InputError` if hardly any candidate became a pose."""
     draws = _count(fates)
-    if draws.drawn >= enough and draws.kept < share * draws.drawn:
+    if draws.drawn >= _MIN_DRAWS and draws.kept < _MIN_KEPT * draws.drawn:
         raise InputError(
             f"{robot.name} hardly ever comes to rest: of {draws.drawn} draws "
             f"{draws.kept} became poses, {draws.colliding} touched themselves, "
-            f"{draws.restless} kept moving, {draws.diverged} broke the simulation, "
-            f"{draws.airborne} touched no ground. "
-            "Look at its gains, damping and `drop_height`, or raise `time_limit`."
+            f"{draws.restless} kept moving, {draws.diverged} diverged and "
+            f"{draws.airborne} did not touch the ground. "
+            "Check its gains, damping and `drop_height`, or raise `time_limit`."
         )

@@ -1,4 +1,4 @@
-"""Robots: an MJCF file each, and what the rest of the package reads off it."""
+"""Robots: their MJCF files, and the properties that the package needs of them."""
 
 from kaccess.robots.mirror import Mirror, find_mirror
 from kaccess.robots.registry import ROBOTS, RobotSpec, load_robot

@@ -1,8 +1,8 @@
 """Left-right mirror images of a robot's poses, found from its geometry.
 
-Reflecting the world in the plane y = 0 takes a symmetric robot to itself with left and
-right joints exchanged. A mirrored state under mirrored targets then moves as the mirror
-image, so a transition measured once holds for its mirror image too.
+A symmetric robot, reflected in the plane y = 0, is itself with left and right joints
+exchanged. So a mirrored state with mirrored targets moves as the mirror image, and one
+measured transition is also valid for its mirror image.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from kaccess.robots.robot import Robot
 
 __all__ = ["Mirror", "find_mirror"]
 
-_TOLERANCE = 1e-6  # [m], for positions that should be exact mirror images
+_TOLERANCE = 1e-6  # of positions [m], axes [-] and accelerations [-]
 _N_TRIALS = 8
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """How joints are exchanged.
+    """Reflection of a robot's states.
 
     Args:
-        partner: (nu,) index of the joint that mirrors each joint.
-        sign: (nu,) +1, or -1 where the partner turns the other way.
-        robot: The robot it belongs to.
+        partner: (nu,) index of the mirror joint of each joint.
+        sign: (nu,) +1, or -1 if the mirror joint turns the other way.
+        robot: Robot to reflect.
     """
 
     partner: IntArray
@@ -56,32 +56,36 @@ class Mirror:
 
 
 def find_mirror(robot: Robot) -> Mirror:
-    """Return the mirror of a robot, or raise `InputError` if it has none."""
+    """Return the mirror of a robot.
+
+    Raises:
+        InputError: If the robot is not symmetric.
+    """
     if robot.model.nv != 6 + robot.model.nu:
         raise InputError(
-            f"{robot.name} has joints without actuators, for which mirroring is not "
-            "supported. Run without `mirror`."
+            f"{robot.name} has joints without actuators, which `mirror` does not "
+            "support. Run without `mirror`."
         )
     mirror = _pair_joints(robot)
     _check_ranges(robot, mirror)
-    error = _largest_asymmetry(robot, mirror)
+    error = _measure_asymmetry(robot, mirror)
     if error > _TOLERANCE:
         raise InputError(
-            f"{robot.name} is not its own mirror image: mirrored states accelerate "
-            f"differently (by {error:.1e} of the acceleration). Run without `mirror`, "
-            "or make masses, gains, ranges and shapes equal left and right."
+            f"{robot.name} is not symmetric: mirrored states accelerate differently "
+            f"(by {error:.1e} of the acceleration). Run without `mirror`, or make "
+            "masses, gains, ranges and shapes equal on both sides."
         )
     return mirror
 
 
 def _pair_joints(robot: Robot) -> Mirror:
-    """Match each joint to the one at its mirrored anchor with a mirrored axis."""
+    """Pair each joint with the joint at the mirrored anchor with a mirrored axis."""
     model, data = robot.model, mujoco.MjData(robot.model)
     mujoco.mj_kinematics(model, data)
     joints = model.actuator_trnid[:, 0]
     anchor, axis = data.xanchor[joints], data.xaxis[joints]
-    # An axis of rotation is a pseudovector: reflection in y = 0 keeps its y. That of a
-    # slide is a vector: reflection flips its y.
+    # Reflection in y = 0 keeps the y of a rotation axis, which is a pseudovector, and
+    # flips the y of a slide's axis, which is a vector.
     slides = model.jnt_type[joints, None] == mujoco.mjtJoint.mjJNT_SLIDE
     mirrored_axis = axis * np.where(slides, [1, -1, 1], [-1, 1, -1])
     gap = np.linalg.norm(anchor[:, None] - anchor * [1, -1, 1], axis=2)
@@ -90,15 +94,15 @@ def _pair_joints(robot: Robot) -> Mirror:
     if not (match.sum(axis=1) == 1).all():
         odd = robot.joint_names[int(np.argmax(match.sum(axis=1) != 1))]
         raise InputError(
-            f"{robot.name} is not its own mirror image: joint {odd!r} has no partner "
-            "on the other side. Run without `mirror`."
+            f"{robot.name} is not symmetric: joint {odd!r} has no partner on the other "
+            "side. Run without `mirror`."
         )
     partner = match.argmax(axis=1)
     return Mirror(partner, np.sign(alignment[np.arange(model.nu), partner]), robot)
 
 
 def _check_ranges(robot: Robot, mirror: Mirror) -> None:
-    """Refuse joints whose range is not that of their partner."""
+    """Raise `InputError` if the range of a joint differs from its partner's."""
     low, high = robot.joint_range.T
     ends = np.sort(
         [mirror.reflect_joints(low[None])[0], mirror.reflect_joints(high[None])[0]],
@@ -107,20 +111,20 @@ def _check_ranges(robot: Robot, mirror: Mirror) -> None:
     differs = np.abs(ends.T - robot.joint_range).max(axis=1) > _TOLERANCE
     if differs.any():
         raise InputError(
-            f"{robot.name} is not its own mirror image: joint "
-            f"{robot.joint_names[int(np.argmax(differs))]!r} has another range than "
-            "its partner on the other side. Run without `mirror`."
+            f"{robot.name} is not symmetric: the range of joint "
+            f"{robot.joint_names[int(np.argmax(differs))]!r} differs from that of its "
+            "partner on the other side. Run without `mirror`."
         )
 
 
-def _largest_asymmetry(robot: Robot, mirror: Mirror) -> float:
-    """Return how far accelerations of mirrored states are from mirrored ones."""
+def _measure_asymmetry(robot: Robot, mirror: Mirror) -> float:
+    """Return the largest relative error of the accelerations of mirrored states."""
     rng = np.random.default_rng(0)
     worst = 0.0
     for _ in range(_N_TRIALS):
-        qpos, qvel, target = _random_state(robot, rng)
-        there = _acceleration(robot, qpos, qvel, target)
-        here = _acceleration(
+        qpos, qvel, target = _draw_state(robot, rng)
+        there = _accelerate(robot, qpos, qvel, target)
+        here = _accelerate(
             robot,
             mirror.reflect_qpos(qpos),
             mirror.reflect_qvel(qvel),
@@ -131,7 +135,7 @@ def _largest_asymmetry(robot: Robot, mirror: Mirror) -> float:
     return worst
 
 
-def _random_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+def _draw_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     low, high = robot.joint_range.T
     qpos = robot.standing[None].copy()
     roll, pitch = rng.uniform(-1.0, 1.0, (2, 1))
@@ -141,7 +145,7 @@ def _random_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array,
     return qpos, qvel, rng.uniform(low, high)[None]
 
 
-def _acceleration(robot: Robot, qpos: Array, qvel: Array, target: Array) -> Array:
+def _accelerate(robot: Robot, qpos: Array, qvel: Array, target: Array) -> Array:
     data = mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos[0], qvel[0], target[0]
     mujoco.mj_forward(robot.model, data)

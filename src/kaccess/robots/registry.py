@@ -1,6 +1,6 @@
-"""The robots that come with the package, and how to load one's own.
+"""The robots of the package, and a loader for others.
 
-A robot is a folder with its MJCF file; a spec names the file and what differs from it.
+The spec of a robot has the path of its MJCF file, and values that replace those in it.
 """
 
 from collections.abc import Mapping
@@ -19,25 +19,24 @@ __all__ = ["ROBOTS", "RobotSpec", "load_robot"]
 
 @dataclass(frozen=True, kw_only=True)
 class RobotSpec:
-    """One robot made from an MJCF file."""
+    """A robot made from an MJCF file."""
 
     mjcf: Path
-    """The model, ground included."""
+    """Model, including the ground."""
     drop_height: float
     """Height of the base at the start of a drop [m]."""
     joint_range: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Ranges of joints that differ from the file's, in the file's unit of angles."""
+    """Joint ranges that replace those of the file, in the file's unit of angles."""
     firmware_joints: Mapping[int, str] = field(default_factory=dict)
-    """Joints by the index that the robot's firmware knows them by."""
+    """Joint names by their index in the robot's firmware."""
 
 
 _BITTLE = Path(__file__).parent / "bittle" / "bittle.xml"
 _LEGS = ("lf", "rf", "rr", "lr")
 _DROP_HEIGHT = 0.35  # [m], the paper, section III-A
 
-# Joint angles at which a leg meets the body, jogged on a real Bittle, in OpenCat
-# degrees (NiranjanJ2/bittle-rl). The +-125 ends are Petoi's recommended range, not
-# contact.
+# Joint angles at which a leg touches the body, measured on a real Bittle in OpenCat
+# degrees (NiranjanJ2/bittle-rl). The limits of +-125 are Petoi's recommended range.
 _MEASURED_RANGE = {
     "f_shoulder": (-125.0, 70.0),
     "r_shoulder": (-35.0, 125.0),
@@ -70,7 +69,7 @@ ROBOTS: Mapping[str, RobotSpec] = {
 
 
 def load_robot(name: str | Path) -> Robot:
-    """Return the robot of that name, or the one in the MJCF file at that path."""
+    """Load a robot by its name, or from the path of an MJCF file."""
     if str(name) in ROBOTS:
         spec = ROBOTS[str(name)]
         return Robot(str(name), _compile(spec), spec.drop_height)
@@ -79,15 +78,15 @@ def load_robot(name: str | Path) -> Robot:
         close = get_close_matches(str(name), ROBOTS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise InputError(
-            f"Unknown robot {str(name)!r}: neither an MJCF file nor one of "
-            f"{', '.join(ROBOTS)}.{hint}"
+            f"Unknown robot {str(name)!r}: expected the path of an MJCF file or one "
+            f"of {', '.join(ROBOTS)}.{hint}"
         )
     try:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path} is not an MJCF model: {reason}") from error
-    return Robot(str(path.resolve()), model, _reach(model))
+    return Robot(str(path.resolve()), model, _measure_reach(model))
 
 
 def _compile(spec: RobotSpec) -> mujoco.MjModel:
@@ -97,10 +96,11 @@ def _compile(spec: RobotSpec) -> mujoco.MjModel:
     return mjcf.compile()
 
 
-def _reach(model: mujoco.MjModel) -> float:
-    """Return a distance from the base that no part of the robot can exceed [m].
+def _measure_reach(model: mujoco.MjModel) -> float:
+    """Return an upper bound on the distance of any part from the base [m].
 
-    From the base to a geom, every link adds at most its length and its slides' travel.
+    From the base to a geom, each link adds at most its length and the travel of its
+    slides.
     """
     if model.njnt == 0:
         return 0.0

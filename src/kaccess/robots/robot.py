@@ -1,8 +1,8 @@
-"""What the science needs to know of a robot, read off its compiled MuJoCo model.
+"""Properties of a robot, read from its compiled MuJoCo model.
 
-A robot is a model with one floating base, whose joints are driven by position
-actuators. Timestep, gains, torque limits, friction and joint ranges are the model's:
-every stage reads them here and cannot drift apart from the others.
+A robot is a model with one floating base and position actuators on its joints. All
+stages read timestep, gains, torque limits, friction and joint ranges from the model, so
+they always use the same values.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from kaccess.base.types import Array, BoolArray, IntArray
 
 __all__ = ["Robot"]
 
-# Arrays of MjModel that name, show or sense things but move nothing.
+# Prefixes of arrays of MjModel that do not affect motion: names, looks, sensors.
 _NO_PHYSICS = ("cam_", "key_", "light_", "mat_", "name", "sensor_", "skin_", "tex_")
 _STANDING_KEYS = ("stand", "standing", "home")
 _SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -26,12 +26,13 @@ _SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """One robot on its ground.
+    """A robot and its ground.
 
     Args:
-        name: Its name in the registry, or the path of its MJCF file.
-        model: The compiled model, ground included.
-        drop_height: Height of the base at which any attitude clears the ground [m].
+        name: Name in the registry, or path of the MJCF file.
+        model: Compiled model, including the ground.
+        drop_height: Height of the base at which a fall begins, clear of the ground in
+            any orientation [m].
     """
 
     name: str
@@ -40,11 +41,12 @@ class Robot:
 
     def __post_init__(self) -> None:
         _check_floating_base(self)
-        _check_position_actuators(self)
+        _check_actuators(self)
+        _check_ranges(self)
         _check_ground(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Robot":
-        """Return itself, for it never changes. Gymnasium copies what it is given."""
+        """Return the robot itself: it never changes, and Gymnasium copies arguments."""
         return self
 
     @property
@@ -54,7 +56,7 @@ class Robot:
 
     @cached_property
     def joint_adr(self) -> IntArray:
-        """Address in qpos of the joint of each actuator, (nu,)."""
+        """(nu,) address in qpos of the joint of each actuator."""
         return np.asarray(self.model.jnt_qposadr[self.model.actuator_trnid[:, 0]])
 
     @cached_property
@@ -65,7 +67,7 @@ class Robot:
 
     @cached_property
     def joint_range(self) -> Array:
-        """Lowest and highest target of each joint, (nu, 2) [rad]; +-pi if unlimited."""
+        """(nu, 2) lowest and highest target of each joint [rad]; +-pi if unlimited."""
         model, joints = self.model, self.model.actuator_trnid[:, 0]
         free = np.full((model.nu, 2), [-np.pi, np.pi])
         joint = np.where(model.jnt_limited[joints, None], model.jnt_range[joints], free)
@@ -83,24 +85,24 @@ class Robot:
 
     @cached_property
     def standing(self) -> Array:
-        """State in which it stands, (nq,): the keyframe of that name, or qpos0."""
+        """(nq,) standing state: keyframe `stand`, `standing` or `home`, else qpos0."""
         for name in _STANDING_KEYS:
             if name in self.keyframes:
                 return np.array(self.keyframes[name].qpos)
         return np.array(self.model.qpos0)
 
     def get_joints(self, qpos: Array) -> Array:
-        """Return the actuated joint positions, (n, nu), of states (n, nq)."""
+        """Return the positions of the actuated joints, (n, nu), in states (n, nq)."""
         return qpos[:, self.joint_adr]
 
     def to_actions(self, joints: Array) -> Array:
-        """Return the actions, -1 to 1 over each range, that command joint positions."""
+        """Return joint positions as actions: -1 to 1 over the range of each joint."""
         low, high = self.joint_range.T
         return np.asarray((2 * joints - low - high) / (high - low))
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """Names of what can touch the ground: a geom's, or else its body's."""
+        """Names of the parts that can touch the ground: of a geom, or of its body."""
         return tuple(dict.fromkeys(self._part_of_geom[self._is_robot_geom]))
 
     @cached_property
@@ -116,18 +118,18 @@ class Robot:
 
     @cached_property
     def _is_robot_geom(self) -> BoolArray:
-        """Whether a geom moves with the base and can collide, (ngeom,)."""
+        """(ngeom,) whether a geom belongs to the robot and can collide."""
         model = self.model
         moves = model.body_rootid[model.geom_bodyid] == model.jnt_bodyid[0]
         collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
         return np.asarray(moves & collides)
 
     def find_contacts(self, qpos: Array) -> tuple[BoolArray, BoolArray]:
-        """Return what touches what in the states `qpos`, (n, nq).
+        """Return the contacts in the states `qpos`, (n, nq).
 
         Returns:
-            `(ground, itself)`: (n, n_parts), whether a part touches the ground; (n,),
-            whether parts of the robot touch one another.
+            `(ground, itself)`: (n, n_parts) whether a part touches the ground, and (n,)
+            whether parts of the robot touch each other.
         """
         ground = np.zeros((len(qpos), len(self.parts)), bool)
         itself = np.zeros(len(qpos), bool)
@@ -145,12 +147,12 @@ class Robot:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of everything in the model that can change a simulation or its goal."""
+        """Hash of all model data that affects a simulation or its goal."""
         fields = {"standing": self.standing}
         for name in dir(self.model):
             value = getattr(self.model, name)
-            shown = name.startswith(("_", *_NO_PHYSICS)) or name.endswith("rgba")
-            if isinstance(value, np.ndarray) and not shown:
+            ignored = name.startswith(("_", *_NO_PHYSICS)) or name.endswith("rgba")
+            if isinstance(value, np.ndarray) and not ignored:
                 fields[name] = value
         for name in dir(self.model.opt):
             value = getattr(self.model.opt, name)
@@ -166,33 +168,27 @@ class Robot:
 def _check_floating_base(robot: Robot) -> None:
     types = robot.model.jnt_type
     free = np.flatnonzero(types == mujoco.mjtJoint.mjJNT_FREE)
-    if len(free) != 1 or free[0] != 0:
-        found = f"{len(free)} free joints" if len(free) != 1 else "it further down"
+    if len(free) != 1:
         raise InputError(
-            f"{robot.name} must have one free joint, the first of its joints (its "
-            f"floating base), but has {found}. Give its root body a <freejoint/> and "
-            "take loose objects out."
+            f"{robot.name} must have one free joint (its floating base), but has "
+            f"{len(free)} free joints. Give its root body a <freejoint/>, and remove "
+            "loose objects."
+        )
+    if free[0] != 0:
+        raise InputError(
+            f"The free joint of {robot.name} must be its first joint, but is joint "
+            f"{free[0]}. Move the robot to the top of the worldbody."
         )
 
 
-def _check_position_actuators(robot: Robot) -> None:
+def _check_actuators(robot: Robot) -> None:
     model = robot.model
     if model.nu == 0:
         raise InputError(
-            f"{robot.name} has no position actuators: transitions are moves to joint "
+            f"{robot.name} has no position actuators, but transitions need joint "
             "targets. Add <actuator><position joint=... kp=.../></actuator>."
         )
-    joints = np.maximum(model.actuator_trnid[:, 0], 0)
-    is_position = (
-        (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)
-        & np.isin(model.jnt_type[joints], _SCALAR_JOINTS)
-        & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
-        & (model.actuator_gear[:, 0] == 1.0)
-        & (model.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED)
-        & (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
-        & (model.actuator_gainprm[:, 0] > 0)
-        & (model.actuator_biasprm[:, 1] == -model.actuator_gainprm[:, 0])
-    )
+    is_position = _is_position_actuator(model)
     if not is_position.all():
         first = int(np.argmin(is_position))
         name = model.actuator(first).name or f"number {first}"
@@ -202,12 +198,30 @@ def _check_position_actuators(robot: Robot) -> None:
             f"{model.nu} are of another kind, the first {name!r}. Replace them with "
             "<position joint=... kp=.../>."
         )
+
+
+def _is_position_actuator(model: mujoco.MjModel) -> BoolArray:
+    """Return whether each actuator is a plain position actuator, (nu,)."""
+    joints = np.maximum(model.actuator_trnid[:, 0], 0)
+    return np.asarray(
+        (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)
+        & np.isin(model.jnt_type[joints], _SCALAR_JOINTS)
+        & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
+        & (model.actuator_gear[:, 0] == 1.0)
+        & (model.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED)
+        & (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
+        & (model.actuator_gainprm[:, 0] > 0)
+        & (model.actuator_biasprm[:, 1] == -model.actuator_gainprm[:, 0])
+    )
+
+
+def _check_ranges(robot: Robot) -> None:
     low, high = robot.joint_range.T
     if not (low < high).all():
         name = robot.joint_names[int(np.argmin(low < high))]
         raise InputError(
             f"{robot.name}: the control range of joint {name!r} does not overlap its "
-            "joint range. Make `ctrlrange` and `range` agree, or use inheritrange."
+            "joint range. Make `ctrlrange` and `range` agree, or use `inheritrange`."
         )
 
 
@@ -216,6 +230,6 @@ def _check_ground(robot: Robot) -> None:
     collides = (robot.model.geom_contype != 0) | (robot.model.geom_conaffinity != 0)
     if not (is_ground & collides).any():
         raise InputError(
-            f"{robot.name} has no ground to lie on. Add <geom type='plane' "
-            "size='0 0 .05'/> to its worldbody, or give a scene file that includes it."
+            f"{robot.name} has no ground. Add <geom type='plane' size='0 0 .05'/> to "
+            "its worldbody, or give a scene file that contains robot and ground."
         )
