@@ -14,7 +14,7 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.rotations import gravity_in_body, quat_from_roll_pitch, roll_pitch
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
-from kaccess.config import EngineName, SampleConfig
+from kaccess.config import EngineConfig, EngineName, SampleConfig
 from kaccess.engines import Engine, Settled, as_engine
 from kaccess.robots import Robot, find_mirror
 
@@ -107,7 +107,7 @@ def sample_poses(
     *,
     seed: int = 0,
     config: SampleConfig | None = None,
-    engine: Engine | EngineName = "mujoco",
+    engine: Engine | EngineName | EngineConfig = "mujoco",
     progress: Progress | None = None,
 ) -> Poses:
     """Sample static poses of a robot.
@@ -117,7 +117,7 @@ def sample_poses(
         n: Number of poses.
         seed: Seed of the draws.
         config: How poses are drawn; its `n` and `seed` are ignored.
-        engine: Simulator, or its name.
+        engine: Simulator, or its name or settings.
         progress: Called with (poses found, n) from time to time.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Accessibility: how fast a robot gets from each static pose to each other."""
+"""Accessibility: how fast a robot gets from each static pose to each other one."""
 
 from kaccess.access.estimate import (
     Outcome,

@@ -1,8 +1,9 @@
-"""How far simulators agree: on what is reached, how fast, and on the clusters of it.
+"""How far simulators agree: on which poses are reached, how fast, and on clusters.
 
-All pairs of some poses are estimated on each engine. To tell chance from model, the
-first engine does them again from poses that are nudged by less than single precision
-can tell: a pair that turns out differently then is touchy, and no engine can be right.
+Each engine estimates all pairs of some poses. To separate rounding from differences
+between the models, the first engine repeats this from nudged poses, which differ by
+about the resolution of single precision. A pair whose result changes then is sensitive:
+on it, no engine can be called wrong.
 """
 
 from collections.abc import Mapping
@@ -25,13 +26,13 @@ __all__ = [
     "Agreement",
     "EngineComparison",
     "Transfer",
-    "agreement",
     "compare_engines",
-    "nudged",
-    "transfers",
+    "judge_transfers",
+    "measure_agreement",
+    "nudge_poses",
 ]
 
-_NUDGE = 1e-6  # rad: Bittle's joints are rounded to 1e-7 in single precision
+_NUDGE = 1e-6  # [rad]: single precision rounds Bittle's joints to 1e-7
 _N_NUDGES = 4
 _MOST_CLUSTERS = 60
 
@@ -41,14 +42,14 @@ class Agreement:
     """How far two estimates of the same pairs agree.
 
     Args:
-        n_pairs: Pairs compared, those from a pose to itself left out.
-        same: Pairs on which both say reached, or both not.
-        both: Pairs that both reach.
-        only_first: Pairs that only the first reaches.
-        only_second: Pairs that only the second reaches.
-        same_time: Of those that both reach, pairs with the same time to the step.
+        n_pairs: Number of pairs compared, without those from a pose to itself.
+        same: Pairs where both or neither reach the goal.
+        both: Pairs where both reach the goal.
+        only_first: Pairs where only the first reaches it.
+        only_second: Pairs where only the second reaches it.
+        same_time: Pairs where both reach it after the same number of steps.
         later: 5, 25, 50, 75 and 95 % quantile of second minus first time [s].
-        touchy: Of those that differ, pairs that differ from a nudged run as well.
+        touchy: Pairs where one of the two reaches it and that are sensitive.
     """
 
     n_pairs: int
@@ -63,11 +64,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Transfer:
-    """K-Access centroids found on one engine's matrix, judged on another's.
+    """K-Access centroids of one engine's matrix, evaluated on another's.
 
     Args:
-        k: Number of clusters, chosen by the index on the first matrix.
-        index: Index on the first matrix.
+        k: Number of clusters with the best index on the first matrix.
+        index: Index of the centroids on the first matrix.
         coverage: Share of poses that a centroid reaches, on the first matrix.
         other_index: Index of the same centroids on the second matrix.
         other_coverage: Coverage of the same centroids on the second matrix.
@@ -82,15 +83,15 @@ class Transfer:
 
 @dataclass(frozen=True)
 class EngineComparison:
-    """What came out of the same pairs on several engines.
+    """Results of several engines on the same pairs.
 
     Args:
         poses: Indices of the poses whose pairs were estimated.
-        reached: Share of pairs that each engine reaches.
-        seconds: Wall time of each engine [s].
-        agreements: By ordered pair of engines, "first, second".
-        transfers: Likewise.
-        touchy: Share of pairs that nudging turns, on the first engine.
+        reached: Share of pairs that reach the goal, by engine.
+        seconds: Wall time [s], by engine.
+        agreements: Agreement, by ordered pair of engines: "first, second".
+        transfers: Transfer of centroids, by ordered pair of engines.
+        touchy: Share of pairs that are sensitive on the first engine.
     """
 
     poses: tuple[int, ...]
@@ -114,14 +115,14 @@ def compare_engines(
 
     Args:
         poses: Poses to choose from.
-        engines: Engines by name; the first is the one that is nudged.
-        config: Time limit and tolerances of the arrival test.
-        n_pairs: About how many pairs: all those of the poses chosen.
-        seed: Seed of that choice.
-        progress: Called with (simulations done, simulations to do).
+        engines: Engines by name; the first one also simulates the nudged poses.
+        config: Time limit, and tolerances within which a pose counts as reached.
+        n_pairs: Approximate number of pairs.
+        seed: Seed of the choice of poses, and of the nudges.
+        progress: Called with (simulations done, total) from time to time.
     """
     rng = np.random.default_rng(seed)
-    chosen = _choose(poses, n_pairs, rng)
+    chosen = _choose_poses(poses, n_pairs, rng)
     some = replace(
         poses,
         qpos=poses.qpos[chosen],
@@ -130,31 +131,45 @@ def compare_engines(
     )
     runs = [(some, engine) for engine in engines.values()]
     first = next(iter(engines.values()))
-    runs += [(nudged(some, rng), first) for _ in range(_N_NUDGES)]
+    runs += [(nudge_poses(some, rng), first) for _ in range(_N_NUDGES)]
     estimates, seconds = _estimate_all(runs, config, progress)
     found = dict(zip(engines, estimates, strict=False))
-    touchy = _differing(estimates[0], estimates[len(engines) :])
-    off = _between_poses(touchy)
+    sensitive = _find_differing(estimates[0], estimates[len(engines) :])
+    off = _off_diagonal(sensitive)
     return EngineComparison(
         poses=tuple(int(pose) for pose in chosen),
         reached={name: float(_reached(run)[off].mean()) for name, run in found.items()},
         seconds=dict(zip(engines, seconds, strict=False)),
-        agreements={
-            f"{a}, {b}": agreement(
-                found[a], found[b], timestep=poses.robot.timestep, touchy=touchy
-            )
-            for a, b in permutations(found, 2)
-        },
-        transfers=transfers(found),
-        touchy=float(touchy[off].mean()),
+        agreements=_measure_agreements(found, poses.robot.timestep, sensitive),
+        transfers=judge_transfers(found),
+        touchy=float(sensitive[off].mean()),
     )
 
 
-def agreement(
-    first: Transitions, second: Transitions, *, timestep: float, touchy: BoolArray
+def _measure_agreements(
+    found: Mapping[str, Transitions], timestep: float, sensitive: BoolArray
+) -> dict[str, Agreement]:
+    """Return the agreement of each ordered pair of engines."""
+    return {
+        f"{a}, {b}": measure_agreement(
+            found[a], found[b], timestep=timestep, sensitive=sensitive
+        )
+        for a, b in permutations(found, 2)
+    }
+
+
+def measure_agreement(
+    first: Transitions, second: Transitions, *, timestep: float, sensitive: BoolArray
 ) -> Agreement:
-    """Compare two estimates of the same (n, n) pairs, of which some are `touchy`."""
-    off = _between_poses(first.times)
+    """Compare two estimates of the same pairs.
+
+    Args:
+        first: (n, n) transitions.
+        second: (n, n) transitions between the same poses.
+        timestep: Physics step [s].
+        sensitive: (n, n) whether the result of a pair changes when poses are nudged.
+    """
+    off = _off_diagonal(first.times)
     one, two = _reached(first)[off], _reached(second)[off]
     both = one & two
     later = (second.times[off][both] - first.times[off][both]).astype(np.float64)
@@ -167,23 +182,23 @@ def agreement(
         only_second=int((~one & two).sum()),
         same_time=int((np.abs(later) < timestep / 2).sum()),
         later=tuple(float(np.quantile(later, level)) for level in levels),
-        touchy=int((touchy[off] & (one != two)).sum()),
+        touchy=int((sensitive[off] & (one != two)).sum()),
     )
 
 
-def _choose(poses: Poses, n_pairs: int, rng: np.random.Generator) -> Array:
-    """Return the sorted indices of poses that make about `n_pairs` pairs."""
+def _choose_poses(poses: Poses, n_pairs: int, rng: np.random.Generator) -> Array:
+    """Return sorted indices of random poses that give about `n_pairs` pairs."""
     n = round(n_pairs**0.5)
     if not 3 <= n <= len(poses):
         raise InputError(
-            f"`pairs` must lie in [9, {len(poses) ** 2}], for there are {len(poses)} "
+            f"`pairs` must lie in [9, {len(poses) ** 2}], since there are {len(poses)} "
             f"poses, got {n_pairs}."
         )
     return np.sort(rng.choice(len(poses), n, replace=False))
 
 
-def nudged(poses: Poses, rng: np.random.Generator) -> Poses:
-    """Return poses whose joints are moved by next to nothing, 1e-6 rad at most."""
+def nudge_poses(poses: Poses, rng: np.random.Generator) -> Poses:
+    """Return poses with joints moved at random by at most 1e-6 rad."""
     qpos = poses.qpos.copy()
     nudge = rng.uniform(-_NUDGE, _NUDGE, (len(poses), len(poses.robot.joint_adr)))
     qpos[:, poses.robot.joint_adr] += nudge
@@ -193,7 +208,7 @@ def nudged(poses: Poses, rng: np.random.Generator) -> Poses:
 def _estimate_all(
     runs: list[tuple[Poses, Engine]], config: AccessConfig, progress: Progress | None
 ) -> tuple[list[Transitions], list[float]]:
-    """Return the transitions between all poses in each run, and how long it took."""
+    """Return the transitions between all poses in each run, and its wall time [s]."""
     estimates, seconds = [], []
     n = len(runs[0][0])
     n_each = n * (n - 1)
@@ -211,21 +226,21 @@ def _reached(run: Transitions) -> BoolArray:
     return np.isfinite(run.times)
 
 
-def _between_poses(matrix: Array | BoolArray) -> BoolArray:
-    """Return where a square matrix is about two poses, not about one and itself."""
+def _off_diagonal(matrix: Array | BoolArray) -> BoolArray:
+    """Return where a square matrix is about two different poses, (n, n)."""
     return ~np.eye(len(matrix), dtype=bool)
 
 
-def _differing(reference: Transitions, others: list[Transitions]) -> BoolArray:
-    """Return the pairs, (n, n), on which any other run differs from the reference."""
+def _find_differing(reference: Transitions, others: list[Transitions]) -> BoolArray:
+    """Return whether any other run differs from the reference, (n, n)."""
     differs = np.zeros(reference.times.shape, bool)
     for other in others:
         differs |= _reached(other) != _reached(reference)
     return differs
 
 
-def transfers(found: Mapping[str, Transitions]) -> dict[str, Transfer]:
-    """Cluster on each engine's matrix, and judge the centroids on each other's."""
+def judge_transfers(found: Mapping[str, Transitions]) -> dict[str, Transfer]:
+    """Cluster each engine's matrix, and evaluate the centroids on the others'."""
     access = {name: accessibility(run.times) for name, run in found.items()}
     models = {name: _cluster(matrix) for name, matrix in access.items()}
     judged = {}

@@ -1,8 +1,8 @@
-"""Transition times: from each pose at rest, command the joints of each other pose.
+"""Transition times: start at rest in each pose, and command the joints of each other.
 
 `times[i, j]` is the time in seconds from pose i to pose j: 0 on the diagonal, inf where
-j was not reached. Work is split into tiles, each a few whole rows; what a tile holds
-does not depend on the split.
+j is not reached. The work is split into tiles of a few whole rows. Results do not
+depend on the split.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
-from kaccess.config import FLOOR, AccessConfig, EngineName
+from kaccess.config import FLOOR, AccessConfig, EngineConfig, EngineName
 from kaccess.engines import Engine, as_engine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
@@ -48,11 +48,11 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True)
 class Transitions:
-    """Times and outcomes of transitions.
+    """Times and outcomes of transitions, two arrays of the same shape.
 
     Args:
-        times: Seconds until at rest in the goal pose, float32; inf if not reached.
-        outcomes: `Outcome` of each, uint8.
+        times: Time until at rest in the goal pose [s], float32; inf if not reached.
+        outcomes: `Outcome` of each transition, uint8.
     """
 
     times: Array
@@ -63,19 +63,19 @@ def estimate_times(
     poses: Poses,
     config: AccessConfig | None = None,
     *,
-    engine: Engine | EngineName = "mujoco",
+    engine: Engine | EngineName | EngineConfig = "mujoco",
     progress: Progress | None = None,
 ) -> Array:
     """Estimate the time from each pose to each other pose.
 
     Args:
         poses: n static poses of one robot.
-        config: Time limit and tolerances of the arrival test.
-        engine: Simulator, or the name of one.
-        progress: Called with (pairs done, n * n) as work goes on.
+        config: Time limit, and tolerances within which a pose counts as reached.
+        engine: Simulator, or its name or settings.
+        progress: Called with (pairs done, n * n) from time to time.
 
     Returns:
-        (n, n) seconds, float32; entry [i, j] is from i to j, and inf if not reached.
+        (n, n) times [s], float32; entry [i, j] is from i to j, inf if not reached.
     """
     config = config or AccessConfig()
     engine = as_engine(engine, poses.robot)
@@ -91,20 +91,20 @@ def estimate_times(
 
 
 def accessibility(times: Array) -> Array:
-    """Return `exp(-times)`, at least 1e-8, which stands for not reached; NaN stays."""
+    """Return `exp(-times)`, at least 1e-8, the value for not reached; NaN stays NaN."""
     times = np.asarray(times)
     access = np.exp(-times.astype(np.result_type(times, np.float32)))
     return np.asarray(np.maximum(access, access.dtype.type(FLOOR)))
 
 
 def split_rows(n: int, n_pairs: int = 0) -> list[range]:
-    """Split n rows of n pairs into tiles of about `n_pairs`, even numbers of rows."""
+    """Split n rows of n pairs into tiles of about `n_pairs`, each an even row count."""
     size = max(2, (n_pairs or _TILE_PAIRS) // n // 2 * 2)
     return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def merge_rows(tiles: list[range], n_rows: int) -> list[range]:
-    """Join tiles that follow one another, into at most `n_rows` rows if possible."""
+    """Join adjacent tiles as long as a joined tile has at most `n_rows` rows."""
     merged: list[range] = []
     for tile in tiles:
         joined = range(merged[-1].start, tile.stop) if merged else tile
@@ -123,11 +123,11 @@ def estimate_rows(
     engine: Engine,
     progress: Progress | None = None,
 ) -> Transitions:
-    """Estimate the transitions from some poses to all, (len(rows), n) each.
+    """Estimate the transitions from some poses to all, (len(rows), n).
 
     With mirrored poses only even rows are simulated: the row of a mirrored pose is that
-    of its partner with the partners' columns exchanged. `progress` is called with
-    (simulations done, simulations to do).
+    of its partner with partner columns swapped. `progress` is called with (simulations
+    done, total).
     """
     if not poses.mirrored:
         return _simulate_rows(poses, rows, config, engine, progress)
@@ -137,7 +137,7 @@ def estimate_rows(
 
 
 def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
-    """Put the row of each mirrored pose, (n,), behind that of its partner."""
+    """Insert the row of each mirrored pose, (n,), after that of its partner."""
     partner = np.arange(rows.shape[1]) ^ 1
     both = np.stack([rows, rows[:, partner]], axis=1)
     return both.reshape(-1, rows.shape[1])
@@ -146,10 +146,10 @@ def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
 def estimate_to_standing(
     poses: Poses, config: AccessConfig, *, engine: Engine
 ) -> Transitions | None:
-    """Estimate the transition from each pose to standing, (n,) each.
+    """Estimate the transition from each pose to standing, (n,).
 
-    The goal is where the robot's standing state settles with its standing joints held;
-    None if that is another state, for there is nothing to stand up to.
+    The goal is the state in which the robot comes to rest when it starts standing and
+    holds its joints. None if it does not stay standing.
     """
     robot = poses.robot
     joints = robot.get_joints(robot.standing[None])
@@ -170,10 +170,10 @@ def estimate_pairs(
     engine: Engine,
     progress: Progress | None = None,
 ) -> Transitions:
-    """Estimate the transitions from poses `source` to poses `goal`, (b,) each."""
+    """Estimate the transitions from poses `source`, (b,), to poses `goal`, (b,)."""
     times = np.zeros(len(source), np.float32)
     outcomes = np.full(len(source), Outcome.REACHED, np.uint8)
-    moves = source != goal  # staying takes no time
+    moves = source != goal  # from a pose to itself takes no time
     start, end = poses.qpos[source[moves]], poses.qpos[goal[moves]]
     targets = poses.robot.get_joints(end)
     measured = _measure(poses.robot, start, targets, end, config, engine, progress)
@@ -203,7 +203,7 @@ def _measure(
     engine: Engine,
     progress: Progress | None = None,
 ) -> Transitions:
-    """Hold `targets` from `start` and tell when `goal` is reached; (b, ...) each."""
+    """Hold `targets`, (b, nu), from states `start`; compare with states `goal`."""
     settled = engine.settle(
         start, targets, time_limit=config.time_limit, progress=progress
     )
@@ -220,7 +220,7 @@ def _measure(
 def _is_close(
     robot: Robot, qpos: Array, goal: Array, config: AccessConfig
 ) -> BoolArray:
-    """Return whether states are close to goals, (b,), from (b, nq) each."""
+    """Return whether states, (b, nq), are close to goals, (b, nq)."""
     joints = robot.get_joints(qpos) - robot.get_joints(goal)
     height = qpos[:, 2] - goal[:, 2]
     gravity = gravity_in_body(qpos[:, 3:7]) - gravity_in_body(goal[:, 3:7])

@@ -1,8 +1,7 @@
-"""The poses as a directed graph of moves: can the robot get from anywhere to standing?
+"""The poses as a directed graph of moves: can the robot get up from every pose?
 
-An edge is a transition that was reached. What no chain of edges connects to the
-standing pose, no sequence of these moves can get up from: an answer before any
-training.
+An edge is a transition that reached its goal. If no chain of edges leads from a pose to
+standing, no sequence of these moves gets the robot up. This is known before training.
 """
 
 from dataclasses import dataclass
@@ -20,18 +19,19 @@ from kaccess.base.types import Array, IntArray
 __all__ = ["Connectivity", "Routes", "measure_connectivity", "find_routes"]
 
 STANDING = -1  # in place of a pose: the route ends there
-NOWHERE = -2  # there is no route
-_SHORTEST = 1e-6  # [s]: a sparse graph takes an edge of no length for none at all
+NOWHERE = -2  # in place of a pose: there is no route
+_SHORTEST = 1e-6  # [s]: in a sparse graph, an edge of length 0 would be no edge
 
 
 @dataclass(frozen=True)
 class Connectivity:
-    """How a set of poses hangs together.
+    """How a set of poses is connected.
 
     Args:
-        n_weak: Components when moves may be taken backwards too.
-        n_strong: Components whose poses all reach one another by chains of moves.
-        largest_strong: Number of poses in the largest of these.
+        n_weak: Number of weakly connected components: moves count in both directions.
+        n_strong: Number of strongly connected components: each of their poses reaches
+            all others by a chain of moves.
+        largest_strong: Number of poses in the largest strongly connected component.
         unreached: Poses that no other pose reaches in one move.
         dead_ends: Poses that reach no other pose in one move.
         stuck: Poses from which no chain of moves leads to standing.
@@ -46,11 +46,11 @@ class Connectivity:
 
 
 def measure_connectivity(times: Array, to_standing: Array) -> Connectivity:
-    """Return how poses hang together.
+    """Return how poses are connected.
 
     Args:
-        times: (n, n) seconds from pose i to pose j; inf or NaN is no move.
-        to_standing: (n,) seconds from each pose to standing; likewise.
+        times: (n, n) time from pose i to pose j [s]; inf or NaN if there is no move.
+        to_standing: (n,) time from each pose to standing [s]; inf or NaN if no move.
     """
     moves = np.isfinite(times)
     np.fill_diagonal(moves, False)
@@ -62,18 +62,18 @@ def measure_connectivity(times: Array, to_standing: Array) -> Connectivity:
         largest_strong=int(np.bincount(label).max()),
         unreached=np.flatnonzero(~moves.any(axis=0)),
         dead_ends=np.flatnonzero(~moves.any(axis=1)),
-        stuck=_cannot_reach(moves, np.isfinite(to_standing)),
+        stuck=_find_stuck(moves, np.isfinite(to_standing)),
     )
 
 
 @dataclass(frozen=True)
 class Routes:
-    """The fastest way to standing from each pose, by a chain of moves.
+    """The fastest route from each pose to standing.
 
     Args:
-        next_pose: (n,) the pose to go to next; `STANDING`, or `NOWHERE` if none leads
-            there.
-        seconds: (n,) how long all moves of the way take [s]; inf if there is none.
+        next_pose: (n,) next pose of the route; `STANDING` if the next move ends there,
+            `NOWHERE` if there is no route.
+        seconds: (n,) total time of the route [s]; inf if there is no route.
     """
 
     next_pose: IntArray
@@ -81,11 +81,11 @@ class Routes:
 
 
 def find_routes(times: Array, to_standing: Array) -> Routes:
-    """Return the fastest chain of moves from each pose to standing.
+    """Return the fastest route from each pose to standing.
 
     Args:
-        times: (n, n) seconds from pose i to pose j; inf or NaN is no move.
-        to_standing: (n,) seconds from each pose to standing; likewise.
+        times: (n, n) time from pose i to pose j [s]; inf or NaN if there is no move.
+        to_standing: (n,) time from each pose to standing [s]; inf or NaN if no move.
     """
     n = len(times)
     backwards = np.zeros((n + 1, n + 1))  # node n is standing
@@ -94,13 +94,13 @@ def find_routes(times: Array, to_standing: Array) -> Routes:
     backwards[:n, :n][moves.T] = np.maximum(times.T[moves.T], _SHORTEST)
     backwards[n, :n][stands] = np.maximum(to_standing[stands], _SHORTEST)
     far, before = dijkstra(csr_array(backwards), indices=[n], return_predecessors=True)
-    seconds, next_pose = far[0, :n], before[0, :n]  # scipy's -9999 is no way at all
+    seconds, next_pose = far[0, :n], before[0, :n]  # scipy: -9999 is no route
     next_pose = np.where(next_pose < 0, NOWHERE, next_pose)
     return Routes(np.where(next_pose == n, STANDING, next_pose), seconds)
 
 
-def _cannot_reach(moves: Array, stands: Array) -> IntArray:
-    """Return the poses from which no chain of moves ends in a pose that stands up."""
+def _find_stuck(moves: Array, stands: Array) -> IntArray:
+    """Return the poses from which no chain of moves leads to standing."""
     n = len(moves)
     backwards = np.zeros((n + 1, n + 1), bool)  # node n is standing
     backwards[:n, :n] = moves.T

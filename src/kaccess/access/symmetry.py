@@ -1,8 +1,7 @@
-"""Mirrored poses: are transitions of mirror images really mirror images?
+"""Check that transitions between mirrored poses are mirror images.
 
-They are in exact arithmetic. In floating point the two simulations differ in the last
-bit and, where a fall is decided on an edge, may end apart; how often is measured, not
-assumed.
+In exact arithmetic they are. In floating point, the two simulations differ by rounding
+and may end differently when a robot balances on an edge. This check measures how often.
 """
 
 from dataclasses import dataclass
@@ -17,17 +16,17 @@ from kaccess.poses import Poses
 
 __all__ = ["MirrorCheck", "check_mirror"]
 
-_LEAST_AGREEMENT = 0.95
+_MIN_AGREEMENT = 0.95
 
 
 @dataclass(frozen=True)
 class MirrorCheck:
-    """How well transitions agree with their simulated mirror images.
+    """How well transitions agree with their mirror images.
 
     Args:
-        pairs: Transitions simulated both ways round.
-        agreeing: Those that were reached both times, or neither time.
-        largest_difference: Largest difference of the times of those reached [s].
+        pairs: Number of transitions simulated together with their mirror images.
+        agreeing: Transitions where both or neither reached the goal.
+        largest_difference: Largest difference in time where both reached it [s].
     """
 
     pairs: int
@@ -42,12 +41,12 @@ def check_mirror(
 
     Args:
         poses: n poses, of which 2i + 1 mirrors 2i.
-        config: Time limit and tolerances of the arrival test.
+        config: Time limit, and tolerances within which a pose counts as reached.
         engine: Simulator.
-        n_pairs: How many transitions to try, drawn at random.
+        n_pairs: Number of random transitions.
 
     Raises:
-        InputError: If too few agree for one half to stand for the other.
+        InputError: If less than 95 % agree.
     """
     rng = np.random.default_rng(0)
     n = len(poses)
@@ -59,10 +58,11 @@ def check_mirror(
     both = reached[0] & reached[1]
     difference = np.abs(here.times[both] - there.times[both])
     agreeing = int((reached[0] == reached[1]).sum())
-    if agreeing < _LEAST_AGREEMENT * n_pairs:
+    if agreeing < _MIN_AGREEMENT * n_pairs:
         raise InputError(
-            f"Mirror images of transitions of {poses.robot.name} often end otherwise: "
-            f"only {agreeing} of {n_pairs} agree. Sample without `mirror`."
+            f"Transitions of {poses.robot.name} often end differently from their "
+            f"mirror images: only {agreeing} of {n_pairs} agree. Sample without "
+            "`mirror`."
         )
     return MirrorCheck(
         pairs=n_pairs,
