@@ -1,11 +1,11 @@
-"""Time K-Access beside FasterPAM, and compare what the methods find.
+"""Time K-Access and FasterPAM, and compare the clusters of several methods.
 
     pip install kmedoids 'kaccess[graph]'
     python benchmarks/bench_cluster.py --parts speed large select quality rivals
 
-Without `--study` the matrix is synthetic: poses in groups, some of them hard to climb
-into, with 26 % of the pairs reached. kmedoids (GPL) is used for comparison only.
-FasterPAM is given D = 1 - A.T, so that its medoids reach their members.
+Without `--study` the matrix is synthetic: poses in groups, some of them hard to reach,
+with 26 % of the pairs reached. kmedoids (GPL) is used for comparison only. FasterPAM
+gets the distances D = 1 - A.T, so that its medoids reach their members.
 """
 
 import resource
@@ -42,28 +42,29 @@ Part = Literal["speed", "large", "select", "quality", "rivals", "direction"]
 
 @dataclass(frozen=True)
 class Config:
-    """What to measure, and on which matrix."""
+    """Parts of the benchmark, and the matrix they use."""
 
     parts: tuple[Part, ...] = ("speed", "select")
-    """What to measure."""
+    """Parts to run."""
     study: Path | None = None
     """Study whose matrix is used."""
     n: int = 1000
     """Number of poses of a synthetic matrix."""
     max_clusters: int = 120
-    """Numbers of clusters go from 2 to this."""
+    """Largest number of clusters; the smallest is 2."""
     step: int = 1
-    """Distance between the numbers of clusters in `quality`."""
+    """Step between the numbers of clusters in `quality`."""
     repeats: int = 5
-    """The fastest of this many runs is reported."""
+    """Number of runs; the fastest is reported."""
     seed: int = 0
+    """Seed of the matrix and of the fits."""
 
 
-def synthetic_access(n: int, seed: int, *, n_groups: int = 40) -> Array:
-    """Return a directed matrix, (n, n) float32, made row by row.
+def make_access(n: int, seed: int, *, n_groups: int = 40) -> Array:
+    """Return a directed matrix, (n, n) float32, computed row by row.
 
-    Its settings were chosen so that swaps do about as much work on it as on matrices of
-    a quadruped: 26 % of the pairs reached, in 0.6 to 1.9 s.
+    Its constants make swaps take about as long as on matrices of a quadruped: 26 % of
+    the pairs are reached, in 0.6 to 1.9 s.
     """
     rng = np.random.default_rng([seed, n])
     group = rng.choice(n_groups, n, p=rng.dirichlet(np.full(n_groups, 0.7)))
@@ -82,13 +83,14 @@ def synthetic_access(n: int, seed: int, *, n_groups: int = 40) -> Array:
 
 
 def load_access(config: Config) -> Array:
+    """Return the matrix of the study, or a synthetic one."""
     if config.study is None:
-        return synthetic_access(config.n, config.seed)
+        return make_access(config.n, config.seed)
     return accessibility(Study(config.study).times)
 
 
-def fastest(function: Callable[[], object], repeats: int) -> float:
-    """Return the least time of several calls [s], after one that does not count."""
+def time_fastest(function: Callable[[], object], repeats: int) -> float:
+    """Return the shortest time of several calls [s], after one call to warm up."""
     function()
     spans = []
     for _ in range(repeats):
@@ -98,19 +100,22 @@ def fastest(function: Callable[[], object], repeats: int) -> float:
     return min(spans)
 
 
-def fasterpam(distances: Array, k: int, seed: int) -> IntArray:
+def run_fasterpam(distances: Array, k: int, seed: int) -> IntArray:
+    """Return the medoids that FasterPAM finds, (k,)."""
     return np.asarray(kmedoids.fasterpam(distances, k, random_state=seed).medoids, int)
 
 
-def as_distances(access: Array) -> Array:
+def convert_to_distances(access: Array) -> Array:
+    """Return distances for FasterPAM, (n, n)."""
     return np.ascontiguousarray(1.0 - access.T)
 
 
 def report_speed(access: Array, k: int, config: Config) -> None:
-    distances = as_distances(access)
+    """Time Algorithm 1 and FasterPAM."""
+    distances = convert_to_distances(access)
     model = KAccess(k, solver="alternate", n_init=1, first=0)
-    ours = fastest(lambda: model.fit(access), config.repeats)
-    pam = fastest(lambda: fasterpam(distances, k, 0), config.repeats)
+    ours = time_fastest(lambda: model.fit(access), config.repeats)
+    pam = time_fastest(lambda: run_fasterpam(distances, k, 0), config.repeats)
     print(
         f"n = {len(access)}, k = {k}: alternate {ours * 1e3:.2f} ms, FasterPAM "
         f"{pam * 1e3:.1f} ms, {pam / ours:.1f} times faster"
@@ -118,7 +123,8 @@ def report_speed(access: Array, k: int, config: Config) -> None:
 
 
 def report_large(config: Config) -> None:
-    access = synthetic_access(10_000, config.seed)
+    """Report peak memory and speed for 10,000 poses."""
+    access = make_access(10_000, config.seed)
     KAccess(100, solver="alternate", n_init=1, first=0).fit(access)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"n = 10000: peak memory {peak / access.nbytes:.2f} copies of the matrix")
@@ -126,6 +132,7 @@ def report_large(config: Config) -> None:
 
 
 def report_select(access: Array, config: Config) -> None:
+    """Time the choice of k with both solvers."""
     ks = range(2, config.max_clusters + 1)
     for name, model in (
         ("alternate, 10 starts", KAccess(solver="alternate", n_init=10)),
@@ -141,64 +148,66 @@ def report_select(access: Array, config: Config) -> None:
 
 
 def report_quality(access: Array, config: Config) -> None:
-    """Compare at each k with Algorithm 1 (30 starts) and FasterPAM (5 starts)."""
-    distances = as_distances(access)
+    """Compare swaps with Algorithm 1 (30 restarts) and FasterPAM (5), for each k."""
+    distances = convert_to_distances(access)
     print("  k  index: swap  alternate  FasterPAM   access: swap  FasterPAM")
     rows = []
     for k in range(2, config.max_clusters + 1, config.step):
-        medoids = [fasterpam(distances, k, seed) for seed in range(5)]
-        letter = KAccess(k, solver="alternate", n_init=30, random_state=config.seed)
+        medoids = [run_fasterpam(distances, k, seed) for seed in range(5)]
+        plain = KAccess(k, solver="alternate", n_init=30, random_state=config.seed)
         by_index = KAccess(k, random_state=config.seed)
         by_access = KAccess(k, objective="access", random_state=config.seed)
         row = (
             by_index.fit(access).index_,
-            letter.fit(access).index_,
+            plain.fit(access).index_,
             max(accessibility_index(access, found) for found in medoids),
-            mean_access(access, by_access.fit(access).centroid_indices_),
-            max(mean_access(access, found) for found in medoids),
+            compute_mean_access(access, by_access.fit(access).centroid_indices_),
+            max(compute_mean_access(access, found) for found in medoids),
         )
         rows.append(row)
         print("{:3d}  {:11.3f}  {:9.3f}  {:9.3f}  {:13.5f}  {:9.5f}".format(k, *row))
-    swap, letters, pam, ours, theirs = np.array(rows).T
+    swap, plains, pam, ours, theirs = np.array(rows).T
     print(
-        f"best index: swap {swap.max():.3f}, Algorithm 1 {letters.max():.3f}, "
+        f"best index: swap {swap.max():.3f}, Algorithm 1 {plains.max():.3f}, "
         f"FasterPAM {pam.max():.3f}; swap is lower at "
-        f"{(swap < np.maximum(letters, pam)).sum()} "
+        f"{(swap < np.maximum(plains, pam)).sum()} "
         f"of {len(rows)} k. Mean access is lower than FasterPAM's at "
         f"{(ours < theirs - 1e-9).sum()} k, by at most {(theirs - ours).max():.5f}."
     )
 
 
-def mean_access(access: Array, centroids: IntArray) -> float:
+def compute_mean_access(access: Array, centroids: IntArray) -> float:
+    """Return the mean access from the best centroid."""
     return float(access[centroids].max(axis=0).mean(dtype=np.float64))
 
 
 def report_direction(access: Array) -> None:
-    """Show how far clusters change when every move is turned round."""
-    backwards = np.ascontiguousarray(access.T)
+    """Report how similar the clusters are when every move is reversed."""
+    reverse = np.ascontiguousarray(access.T)
     for method in (
         KAccess(43, solver="alternate", random_state=0),
         Louvain(),
         Infomap(),
         DirectedSpectral(random_state=0),
     ):
-        there = clone(method).fit(access).labels_
-        back = clone(method).fit(backwards).labels_
-        alike = adjusted_rand_score(there, back)
-        print(f"{type(method).__name__}: agreement with the transpose {alike:.3f}")
+        forward = clone(method).fit(access).labels_
+        backward = clone(method).fit(reverse).labels_
+        agreement = adjusted_rand_score(forward, backward)
+        print(f"{type(method).__name__}: agreement with the transpose {agreement:.3f}")
 
 
 def report_rivals(access: Array, config: Config) -> None:
+    """Compare K-Access with other clustering methods."""
     ks = range(2, config.max_clusters + 1)
-    letter = KAccess(solver="alternate", n_init=30)
+    plain = KAccess(solver="alternate", n_init=30)
     by_index = select_k(access, ks, random_state=config.seed).model
     k = by_index.n_clusters
-    medoids = np.sort(fasterpam(as_distances(access), k, config.seed))
+    medoids = np.sort(run_fasterpam(convert_to_distances(access), k, config.seed))
     labels = access[medoids].argmax(axis=0)
     labels[medoids] = np.arange(k)
     by_access = KAccess(k, objective="access", random_state=0)
     same_k = KAccess(k, solver="alternate", random_state=0)
-    own_k = select_k(access, ks, estimator=letter, random_state=config.seed).model
+    own_k = select_k(access, ks, estimator=plain, random_state=config.seed).model
     clusterings: dict[str, Clustering] = {
         "K-Access, swap on the index": by_index,
         "K-Access, swap on access": by_access.fit(access),
@@ -214,7 +223,8 @@ def report_rivals(access: Array, config: Config) -> None:
 
 
 def main(config: Config) -> None:
-    if "large" in config.parts:  # first, while the peak of memory is its own
+    """Run the parts that were asked for."""
+    if "large" in config.parts:  # first: peak memory counts everything run before
         report_large(config)
     access = load_access(config)
     print(f"{len(access)} poses, {(access > FLOOR).mean():.1%} of the pairs reached")

@@ -1,10 +1,9 @@
-"""The stage `cluster` on a study: files, methods, starts, refusals."""
+"""The stage `cluster` on a study: files, methods, starts, errors."""
 
 import json
 
 import numpy as np
 import pytest
-from kaccess.stored import load_poses, write_plain_starts
 
 from kaccess import (
     AccessConfig,
@@ -13,11 +12,12 @@ from kaccess import (
     InputError,
     Study,
     pipeline,
-    views,
 )
 from kaccess.cli import main
-from kaccess.cluster import assess
+from kaccess.cluster import assess, format_comparison
 from kaccess.config import SampleConfig
+from kaccess.study import clusterings
+from kaccess.study.starts import write_plain_starts
 from tests.conftest import TINY
 
 
@@ -34,16 +34,15 @@ def test_centroids_become_starts(finished):
     assert path == finished / "starts" / "ka.npz"
     study, starts = Study(finished), InitialStates.load(path)
     content = json.loads((finished / "clusters" / "kaccess.json").read_text())
-    poses = load_poses(study)
+    poses = study.poses
     np.testing.assert_array_equal(starts.qpos, poses.qpos[content["centroids"]])
     assert starts.model == poses.robot.fingerprint
     assert starts.names[0] == f"pose {content['centroids'][0]}"
     curve = content["curve"]
     assert curve["k"] == list(range(2, 9))
     assert content["index"] == pytest.approx(max(curve["index"]))
-    quality = assess(
-        np.maximum(np.exp(-study.times), 1e-8), content["centroids"], content["labels"]
-    )
+    access = np.maximum(np.exp(-study.times), 1e-8)
+    quality = assess(access, content["centroids"], content["labels"])
     assert content["index"] == pytest.approx(quality.index, rel=1e-5)
     assert content["coverage"] == quality.coverage
 
@@ -57,15 +56,38 @@ def test_centroids_become_starts(finished):
         ("spectral", "spectral"),
     ],
 )
-def test_rivals_give_starts_too(finished, method, name):
+def test_other_methods_give_starts_too(finished, method, name):
     config = ClusterConfig(method=method, k=4, n_init=2)
     path = pipeline.cluster(finished, config)
     assert path.name == f"{name}.npz"
     assert len(InitialStates.load(path)) == 4
-    assert method in views.compare(finished)
+    rows = {row.name: row for row in pipeline.compare(finished)}
+    assert rows[method].n_clusters == 4
+    assert method in format_comparison(list(rows.values()))
 
 
-def test_a_bootstrap_tells_how_sure_the_choice_is(finished):
+def test_a_new_clustering_is_assessed_once(finished, monkeypatch):
+    calls = []
+
+    def count(access, centroids, *args, **kwargs):
+        calls.append(list(centroids))
+        return assess(access, centroids, *args, **kwargs)
+
+    study = Study(finished)
+    pipeline.cluster(study, ClusterConfig(k=3, n_init=1))
+    monkeypatch.setattr(clusterings, "assess", count)
+    pipeline.cluster(study, ClusterConfig(k=5, n_init=1))
+    rows = {row.name: row for row in pipeline.compare(study)}
+    pipeline.compare(study)
+    assert rows["kaccess"].n_clusters == 5
+    assert calls.count(list(study.clusterings["kaccess"].centroids)) == 1
+
+
+def test_compare_of_a_study_without_clusterings_is_empty(tiny_study):
+    assert pipeline.compare(tiny_study) == []
+
+
+def test_a_bootstrap_stores_the_stability_of_the_choice(finished):
     pipeline.cluster(finished, ClusterConfig(k_max=5, n_init=2, n_bootstrap=3))
     content = json.loads((finished / "clusters" / "kaccess.json").read_text())
     stability = content["stability"]
@@ -73,17 +95,18 @@ def test_a_bootstrap_tells_how_sure_the_choice_is(finished):
     assert np.shape(stability["jaccard"]) == (3, content["k"])
 
 
-def test_all_poses_are_starts_as_well(finished):
+def test_all_poses_are_written_as_starts_too(finished):
     pipeline.cluster(finished, ClusterConfig(k=2, n_init=1))
     assert len(InitialStates.load(finished / "starts" / "rnd.npz")) == 24
-    assert not (finished / "starts" / "9-pose.npz").exists()  # it has no such keyframes
+    assert not (
+        finished / "starts" / "9-pose.npz"
+    ).exists()  # the tiny robot has no such keyframes
 
 
-def test_bittle_gets_the_nine_poses_and_the_lying_one(tmp_path, bittle):
+def test_bittle_has_keyframe_starts(tmp_path, bittle):
     path = tmp_path / "study"
     pipeline.sample("bittle", path, SampleConfig(n=4))
-    study = Study(path)
-    write_plain_starts(study, load_poses(study))
+    write_plain_starts(Study(path))
     nine = InitialStates.load(path / "starts" / "9-pose.npz")
     assert len(nine) == 9 and nine.names[0] == "back"
     one = InitialStates.load(path / "starts" / "1-pose.npz")
@@ -91,7 +114,7 @@ def test_bittle_gets_the_nine_poses_and_the_lying_one(tmp_path, bittle):
     assert bittle.find_contacts(nine.qpos)[0].any(axis=1).all()
 
 
-def test_the_command_prints_a_table(finished, capsys):
+def test_command_prints_a_table(finished, capsys):
     main(["cluster", str(finished), "--k", "3", "--n-init", "2"])
     out = capsys.readouterr().out
     assert "coverage" in out and "kaccess" in out and "ka.npz" in out
@@ -116,6 +139,6 @@ def test_bad_settings_exit_with_2(finished, capsys, args, message):
     assert message.replace("\\", "") in err
 
 
-def test_an_unfinished_matrix_says_which_command_is_missing(tiny_study):
+def test_unfinished_times_raise_an_error_with_the_missing_command(tiny_study):
     with pytest.raises(InputError, match=r"576 of 576 pairs .* Run `kaccess access"):
         pipeline.cluster(tiny_study, ClusterConfig())

@@ -1,4 +1,4 @@
-"""Code that is compiled ahead must not outlive what it was made from."""
+"""Compiled code is cached, and discarded when its source changes."""
 
 import os
 import subprocess
@@ -7,7 +7,13 @@ from pathlib import Path
 
 import kaccess
 
-CALLEE = "from kaccess.base.compiled import compiled\n\n@compiled\ndef f(x):\n    return {}\n"
+CALLEE = """
+from kaccess.base.compiled import compiled
+
+@compiled
+def f(x):
+    return {}
+"""
 CALLER = """
 from kaccess.base.compiled import compiled
 from callee import f
@@ -25,6 +31,7 @@ print(g(10), sum(g.stats.cache_hits.values()))
 
 
 def run(folder):
+    """Return what `caller.py` prints: a result, and the number of cache hits."""
     source = str(Path(kaccess.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "caller.py"],
@@ -37,7 +44,7 @@ def run(folder):
     return done.stdout.split()
 
 
-def test_code_is_kept_until_a_function_it_calls_is_changed(tmp_path):
+def test_code_is_cached_until_a_function_it_calls_changes(tmp_path):
     (tmp_path / "caller.py").write_text(CALLER)
     (tmp_path / "callee.py").write_text(CALLEE.format("x"))
     assert run(tmp_path) == ["11", "0"]

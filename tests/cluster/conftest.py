@@ -1,9 +1,9 @@
-"""Matrices that several tests share."""
+"""A matrix that several tests share."""
 
 import numpy as np
 import pytest
 
-# Poses 0-2 reach one another, so do 3-4, nothing crosses. Pose 1 is a hub.
+# Poses 0-2 reach one another, and so do 3-4. Pose 1 reaches 0 and 2 best.
 BLOCKS = np.array(
     [
         [1.0, 0.9, 0.2, 0.0, 0.0],

@@ -1,12 +1,12 @@
-"""The paper's formulas as slow loops, and matrices to try them on."""
+"""The paper's formulas as slow loops, and matrices to test them on."""
 
 import numpy as np
 
 FLOOR = 1e-8
 
 
-def algorithm_1(access, k, first):
-    """Algorithm 1 line by line; ties to the lowest pose index."""
+def run_algorithm_1(access, k, first):
+    """Return centroids and assignment of Algorithm 1; ties go to the lowest index."""
     n = len(access)
     chosen = [first]
     for _ in range(1, k):
@@ -33,8 +33,8 @@ def _recentre(access, assignment, centroid):
     return min(members, key=lambda m: (-min(access[m][j] for j in members), m))
 
 
-def index(access, centroids, labels, alpha=1.0):
-    """The index I, entry by entry; also intra, inter and the number of singletons."""
+def compute_index_of_labels(access, centroids, labels, alpha=1.0):
+    """Return the index I, intra, inter and the number of singletons."""
     k = len(centroids)
     members = [[j for j, c in enumerate(labels) if c == i] for i in range(k)]
     intra = [min(access[centroids[i]][j] for j in members[i]) for i in range(k)]
@@ -48,21 +48,29 @@ def index(access, centroids, labels, alpha=1.0):
     return value, intra, inter, n_singletons
 
 
-def index_of_set(access, centroids, alpha=1.0):
-    """The index I of the clusters around a set of centroids."""
+def compute_index(access, centroids, alpha=1.0):
+    """Return the index I of the clusters around a set of centroids."""
     centroids = sorted(int(c) for c in centroids)
     labels = [centroids.index(c) for c in _assign(access, centroids)]
-    return index(access, centroids, labels, alpha)[0]
+    return compute_index_of_labels(access, centroids, labels, alpha)[0]
 
 
-def mean_access(access, centroids):
+def compute_mean_access(access, centroids):
     return float(
         np.mean([max(access[c][j] for c in centroids) for j in range(len(access))])
     )
 
 
-def directed_blocks(n, *, seed=0, n_groups=8, share=0.26):
-    """Access with groups, noise, direction and `share` of the pairs reached."""
+def make_islands(*sizes, inside=0.5):
+    """Return groups that reach only their own members, and the group of each pose."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    access = np.where(group[:, None] == group, inside, FLOOR)
+    np.fill_diagonal(access, 1.0)
+    return access, group
+
+
+def make_directed_blocks(n, *, seed=0, n_groups=8, share=0.26):
+    """Return a directed matrix of noisy groups, with `share` of the pairs reached."""
     rng = np.random.default_rng(seed)
     group = rng.integers(n_groups, size=n)
     place = rng.normal(size=(n_groups, 3))[group] + 0.4 * rng.normal(size=(n, 3))

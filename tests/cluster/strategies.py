@@ -1,4 +1,4 @@
-"""Hypothesis strategies for accessibility matrices, ties and duplicates included."""
+"""Hypothesis strategies for accessibility matrices with ties and duplicates."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.cluster.oracles import FLOOR
 
-# Few distinct values make ties, floors and duplicates common.
+# With few distinct values, ties and duplicates are common.
 LEVELS = [FLOOR, FLOOR, 0.1, 0.25, 0.5, 0.8, 1.0]
 
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 against its literal transcription, by hand and by its invariants."""
+"""Algorithm 1: against a literal transcription, and on matrices solved by hand."""
 
 import numpy as np
 import pytest
@@ -6,29 +6,29 @@ from hypothesis import given, settings
 
 from kaccess.cluster import alternate as alternation
 from kaccess.cluster.alternate import alternate, assign, recentre, spread_seeds
-from tests.cluster.oracles import algorithm_1, directed_blocks
+from tests.cluster.oracles import make_directed_blocks, run_algorithm_1
 from tests.cluster.strategies import problems
 
 
 @settings(max_examples=300, deadline=None)
 @given(problems())
-def test_is_the_paper_to_the_letter(problem):
+def test_equals_a_literal_transcription_of_the_paper(problem):
     access, k, first = problem
     end = alternate(access, spread_seeds(access, first, k))
     labels, _ = assign(access, end.centroids)
-    centroids, assignment = algorithm_1(access, k, first)
+    centroids, assignment = run_algorithm_1(access, k, first)
     np.testing.assert_array_equal(end.centroids, centroids)
     np.testing.assert_array_equal(end.centroids[labels], assignment)
 
 
 @pytest.mark.parametrize("k", [2, 5, 11])
-def test_is_the_paper_on_directed_blocks(k):
-    access = directed_blocks(60, seed=k)
+def test_equals_the_transcription_on_directed_blocks(k):
+    access = make_directed_blocks(60, seed=k)
     end = alternate(access, spread_seeds(access, 7, k))
-    np.testing.assert_array_equal(end.centroids, algorithm_1(access, k, 7)[0])
+    np.testing.assert_array_equal(end.centroids, run_algorithm_1(access, k, 7)[0])
 
 
-def test_seeds_are_least_tied_to_those_before():
+def test_each_seed_is_least_tied_to_those_before():
     access = np.array(
         [
             [1.0, 0.9, 0.1, 0.5],
@@ -37,13 +37,13 @@ def test_seeds_are_least_tied_to_those_before():
             [0.5, 0.1, 0.6, 1.0],
         ]
     )
-    # Ties with 0, both ways: 1.8, 0.4, 1.0. Then with 0 and 2: pose 1 has 1.8 + 0.3,
-    # pose 3 has 1.0 + 1.3.
+    # Access to and from pose 0, summed: 1.8, 0.4, 1.0 for poses 1, 2, 3. With pose 2
+    # as well, pose 1 has 1.8 + 0.3 and pose 3 has 1.0 + 1.3.
     np.testing.assert_array_equal(spread_seeds(access, 0, 4), [0, 2, 1, 3])
 
 
-def test_seeds_for_k_are_a_prefix_of_those_for_more():
-    access = directed_blocks(50)
+def test_seeds_for_fewer_clusters_are_a_prefix():
+    access = make_directed_blocks(50)
     many = spread_seeds(access, 3, 20)
     for k in (1, 7, 19):
         np.testing.assert_array_equal(spread_seeds(access, 3, k), many[:k])
@@ -54,19 +54,19 @@ def test_seeds_of_duplicates_are_distinct():
     np.testing.assert_array_equal(seeds, [2, 0, 1, 3, 4, 5])
 
 
-def test_recentring_takes_the_best_worst_case(blocks):
+def test_recentring_chooses_the_best_worst_case(blocks):
     labels = np.array([0, 0, 0, 1, 1])
     np.testing.assert_array_equal(recentre(blocks, labels), [1, 3])
 
 
 def test_a_tie_goes_to_the_lowest_pose(blocks):
     labels, best = assign(blocks, np.array([1, 2]))
-    np.testing.assert_array_equal(labels, [0, 0, 1, 0, 0])  # 3 and 4 tie at nothing
+    np.testing.assert_array_equal(labels, [0, 0, 1, 0, 0])  # nothing reaches 3 and 4
     np.testing.assert_array_equal(best, [0.8, 1.0, 1.0, 0.0, 0.0])
 
 
-def test_a_cycle_is_noticed(monkeypatch, blocks):
-    """No matrix with a cycle is known, so re-centring is made to go back and forth."""
+def test_a_cycle_ends_without_convergence(monkeypatch, blocks):
+    """No matrix with a cycle is known, so a patched `recentre` repeats centroids."""
     turns = iter([[0, 3], [1, 3], [2, 3], [0, 3]])
     monkeypatch.setattr(alternation, "recentre", lambda *_: np.array(next(turns)))
     end = alternate(blocks, np.array([1, 4]))
@@ -74,7 +74,7 @@ def test_a_cycle_is_noticed(monkeypatch, blocks):
     assert end.n_iter == 4
 
 
-def test_too_few_rounds_are_noticed():
+def test_too_few_rounds_end_without_convergence():
     access = np.random.default_rng(7).random((60, 60))
     np.fill_diagonal(access, 1.0)
     seeds = spread_seeds(access, 0, 9)

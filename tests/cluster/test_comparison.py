@@ -1,23 +1,19 @@
 """The table that compares methods."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from kaccess.cluster import KAccess, compare, format_comparison
+from kaccess.cluster import KAccess, Labelling, compare, format_comparison
 
 
-def fixed(labels, centroids):
-    return SimpleNamespace(
-        labels_=np.array(labels), centroid_indices_=np.array(centroids)
-    )
+def label(labels, centroids):
+    return Labelling(np.array(labels), np.array(centroids))
 
 
-def test_rows_by_hand(blocks):
+def test_rows_equal_hand_solved_values(blocks):
     clusterings = {
-        "apart": fixed([0, 0, 0, 1, 1], [1, 3]),
-        "mixed": fixed([1, 1, 1, 1, 0], [4, 1]),
+        "apart": label([0, 0, 0, 1, 1], [1, 3]),
+        "mixed": label([1, 1, 1, 1, 0], [4, 1]),
     }
     apart, mixed = compare(blocks, clusterings)
     assert (apart.name, apart.n_clusters, apart.n_singletons) == ("apart", 2, 0)
@@ -29,14 +25,14 @@ def test_rows_by_hand(blocks):
     np.testing.assert_array_equal(mixed.sizes, [4, 1])
 
 
-def test_figures_agree_with_the_estimator(blocks):
+def test_row_agrees_with_the_estimator(blocks):
     model = KAccess(2, alpha=0.5).fit(blocks)
     (row,) = compare(blocks, {"K-Access": model}, alpha=0.5)
     assert (row.index, row.coverage) == (model.index_, model.coverage_)
 
 
-def test_text_has_a_line_per_method(blocks):
-    rows = compare(blocks, {"a long name": fixed([0, 0, 0, 1, 1], [1, 3])})
+def test_table_has_one_line_per_method(blocks):
+    rows = compare(blocks, {"a long name": label([0, 0, 0, 1, 1], [1, 3])})
     heading, line = format_comparison(rows).splitlines()
     assert heading.startswith("method")
     assert line.split()[:5] == ["a", "long", "name", "2", "8.92"]

@@ -7,26 +7,26 @@ from kaccess.base.errors import InputError
 from kaccess.cluster import measure_coverage
 
 
-def test_share_of_poses_that_some_centroid_reaches():
+def test_share_counts_poses_that_some_centroid_reaches():
     access = np.array([[0.5, 1e-8, 0.0, 0.2], [1e-8, 1e-8, 0.3, 0.4]])
     result = measure_coverage(access)
     assert (result.n_reached, result.n_poses, result.share) == (3, 4, 0.75)
 
 
-def test_interval_by_hand():
-    """Wilson at 95 % for 8 of 10 is a textbook case: 0.490 to 0.943."""
+def test_interval_equals_a_textbook_value():
+    """The 95 % Wilson interval for 8 of 10 is 0.490 to 0.943."""
     result = measure_coverage(np.array([[0.5] * 8 + [0.0] * 2]))
     assert (result.low, result.high) == pytest.approx((0.4902, 0.9433), abs=1e-4)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5])
-def test_interval_stays_within_bounds(value):
+def test_interval_contains_the_share_and_stays_in_0_to_1(value):
     result = measure_coverage(np.full((2, 30), value))
     assert 0.0 <= result.low <= result.share <= result.high <= 1.0
     assert result.high - result.low > 0.05
 
 
-def test_more_confidence_is_a_wider_interval():
+def test_higher_confidence_widens_the_interval():
     access = np.array([[0.5] * 8 + [0.0] * 2])
     narrow, wide = (
         measure_coverage(access, confidence=0.5),
@@ -35,12 +35,11 @@ def test_more_confidence_is_a_wider_interval():
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
-def test_floor_in_single_precision_is_not_reached():
+def test_floor_in_single_precision_counts_as_not_reached():
     assert measure_coverage(np.full((1, 3), 1e-8, dtype=np.float32)).share == 0.0
 
 
-def test_interval_holds_its_confidence():
-    """Of 2000 draws of 40 poses, about 95 % of the intervals hold the true share."""
+def test_interval_contains_the_true_share_in_95_percent_of_draws():
     rng = np.random.default_rng(0)
     hits = 0
     for _ in range(2000):
@@ -50,11 +49,11 @@ def test_interval_holds_its_confidence():
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0])
-def test_confidence_must_make_sense(confidence):
+def test_confidence_outside_0_to_1_raises(confidence):
     with pytest.raises(InputError, match="`confidence` must lie in"):
         measure_coverage(np.ones((1, 2)), confidence=confidence)
 
 
-def test_a_vector_is_explained():
+def test_a_vector_raises():
     with pytest.raises(InputError, match=r"one row per centroid .* got shape \(3,\)"):
         measure_coverage(np.ones(3))

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from kaccess.base.errors import InputError
 from kaccess.cluster import DirectedSpectral, Infomap, Louvain
 from kaccess.cluster.graphs import _find_visits, _make_walk, _symmetrize
-from tests.cluster.oracles import directed_blocks
+from tests.cluster.oracles import make_directed_blocks, make_islands
 
 NEEDS = {"Louvain": "sknetwork", "Infomap": "infomap"}
 METHODS = [Louvain(), Infomap(), DirectedSpectral(random_state=0)]
@@ -23,21 +23,14 @@ def method(request):
     return clone(request.param)
 
 
-def islands(*sizes, inside=0.5):
-    home = np.repeat(np.arange(len(sizes)), sizes)
-    access = np.where(home[:, None] == home, inside, 1e-8)
-    np.fill_diagonal(access, 1.0)
-    return access, home
-
-
 def test_islands_are_found(method):
-    access, home = islands(5, 6, 7)
+    access, home = make_islands(5, 6, 7)
     method.fit(access)
     np.testing.assert_array_equal(method.labels_, home)
 
 
 def test_order_of_poses_does_not_matter(method):
-    access, home = islands(5, 6, 7)
+    access, home = make_islands(5, 6, 7)
     order = np.random.default_rng(0).permutation(18)
     method.fit(access[np.ix_(order, order)])
     same = home[order][:, None] == home[order]
@@ -45,7 +38,7 @@ def test_order_of_poses_does_not_matter(method):
 
 
 def test_centroids_have_the_best_worst_case(method):
-    access = directed_blocks(60)
+    access = make_directed_blocks(60)
     method.fit(access)
     labels, centroids = method.labels_, method.centroid_indices_
     np.testing.assert_array_equal(labels[centroids], np.arange(labels.max() + 1))
@@ -56,57 +49,58 @@ def test_centroids_have_the_best_worst_case(method):
 
 
 def test_both_precisions_agree(method):
-    access = directed_blocks(60).astype(np.float32)
+    access = make_directed_blocks(60).astype(np.float32)
     single = clone(method).fit(access).labels_
     np.testing.assert_array_equal(single, method.fit(access.astype(float)).labels_)
 
 
 def test_input_is_left_alone(method):
-    access = directed_blocks(30)
+    access = make_directed_blocks(30)
     before = access.copy()
     method.fit(access)
     np.testing.assert_array_equal(access, before)
 
 
-def test_poses_that_reach_nothing_are_no_trouble(method):
-    access, _ = islands(5, 5, 1, 1)
+def test_isolated_poses_do_not_change_other_clusters(method):
+    access, _ = make_islands(5, 5, 1, 1)
     labels = method.fit(access).labels_
     assert len(set(labels[:5])) == len(set(labels[5:10])) == 1
+    assert labels[0] != labels[5]
 
 
-def test_a_pose_matrix_is_explained(method):
+def test_poses_instead_of_a_matrix_raise(method):
     with pytest.raises(InputError, match=r"square matrix .* got shape \(5, 3\)"):
         method.fit(np.ones((5, 3)))
 
 
 @pytest.mark.parametrize("method", [Louvain(), Infomap()], ids=["louvain", "infomap"])
-def test_a_missing_extra_says_what_to_install(method, monkeypatch):
+def test_missing_extra_names_the_command_to_install_it(method, monkeypatch):
     for name in ("sknetwork.clustering", "infomap"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"pip install 'kaccess\[graph\]'"):
         method.fit(np.eye(3))
 
 
-def test_spectral_takes_the_number_it_is_given():
-    access, _ = islands(5, 6, 7)
+def test_spectral_finds_the_given_number_of_clusters():
+    access, _ = make_islands(5, 6, 7)
     assert DirectedSpectral(4, random_state=0).fit(access).labels_.max() == 3
     with pytest.raises(InputError, match=r"`n_clusters` must lie in \[1, 18\], .* 19"):
         DirectedSpectral(19).fit(access)
 
 
 @pytest.mark.parametrize("teleport", [0.0, 1.0])
-def test_teleport_is_a_probability(teleport):
+def test_teleport_outside_0_to_1_raises(teleport):
     with pytest.raises(InputError, match=r"`teleport` must lie in \(0, 1\)"):
         DirectedSpectral(teleport=teleport).fit(np.eye(3))
 
 
-def test_walk_and_laplacian_are_those_of_chung():
-    """Rows sum to 1, visits are stationary, and their root is the first eigenvector."""
+def test_walk_and_laplacian_have_the_properties_of_chung_2005():
+    """Rows sum to 1, visits are stationary, their root is the first eigenvector."""
     weights = np.random.default_rng(0).random((8, 8)) * (np.arange(8)[:, None] > 0)
     walk = _make_walk(weights, 0.1)
     visits = _find_visits(walk, 0.1)
     np.testing.assert_allclose(walk.sum(axis=1), 1.0)
-    np.testing.assert_allclose(walk[0], 1 / 8)  # a dead end leads anywhere
+    np.testing.assert_allclose(walk[0], 1 / 8)  # a dead end leads to any node
     np.testing.assert_allclose(visits @ walk, visits)
     operator = _symmetrize(walk, visits)
     np.testing.assert_allclose(operator, operator.T)

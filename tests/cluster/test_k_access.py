@@ -1,4 +1,4 @@
-"""K-Access: hand-solved matrices, invariants and the scikit-learn contract."""
+"""K-Access: hand-solved matrices, invariants and the checks of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from kaccess.base.errors import InputError
 from kaccess.cluster import KAccess
-from tests.cluster.oracles import algorithm_1, directed_blocks, index_of_set
+from tests.cluster.oracles import (
+    compute_index,
+    compute_mean_access,
+    make_directed_blocks,
+    run_algorithm_1,
+)
 from tests.cluster.strategies import problems
 
 SOLVERS = ["swap", "alternate"]
@@ -17,28 +22,30 @@ SOLVERS = ["swap", "alternate"]
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("seed", range(5))
-def test_finds_blocks_and_their_hubs(blocks, solver, seed):
+def test_finds_blocks_and_their_best_centroids(blocks, solver, seed):
     model = KAccess(2, solver=solver, random_state=seed).fit(blocks)
     np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1])
     np.testing.assert_array_equal(model.centroid_indices_, [1, 3])
     np.testing.assert_allclose(model.intra_, [0.8, 0.7])
-    assert model.index_ == pytest.approx(index_of_set(np.maximum(blocks, 1e-8), [1, 3]))
+    assert model.index_ == pytest.approx(
+        compute_index(np.maximum(blocks, 1e-8), [1, 3])
+    )
 
 
 @settings(max_examples=100, deadline=None)
 @given(problems())
-def test_one_start_from_a_given_pose_is_algorithm_1(problem):
+def test_one_restart_from_a_given_pose_equals_algorithm_1(problem):
     access, k, first = problem
     model = KAccess(k, solver="alternate", n_init=1, first=first).fit(access)
-    centroids, assignment = algorithm_1(access, k, first)
+    centroids, assignment = run_algorithm_1(access, k, first)
     np.testing.assert_array_equal(model.centroid_indices_, centroids)
-    np.testing.assert_array_equal(centroids, model.centroid_indices_)
     np.testing.assert_array_equal(model.centroid_indices_[model.labels_], assignment)
+    assert model.index_ == pytest.approx(compute_index(access, centroids))
 
 
 @settings(max_examples=100, deadline=None)
 @given(problems())
-def test_assignments_are_argmax_and_centroids_their_own(problem):
+def test_each_pose_joins_its_best_centroid_and_a_centroid_itself(problem):
     access, k, first = problem
     for solver in SOLVERS:
         model = KAccess(k, solver=solver, n_init=2, first=first).fit(access)
@@ -48,7 +55,7 @@ def test_assignments_are_argmax_and_centroids_their_own(problem):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_alternate_ends_at_a_maximin_fixed_point(seed):
+def test_alternate_ends_with_the_best_worst_case_centroids(seed):
     access = np.random.default_rng(seed).random((40, 40))
     np.fill_diagonal(access, 1.0)
     model = KAccess(4, solver="alternate", random_state=seed).fit(access)
@@ -60,29 +67,33 @@ def test_alternate_ends_at_a_maximin_fixed_point(seed):
 
 @pytest.mark.parametrize("objective", ["index", "access"])
 @pytest.mark.parametrize("seed", range(3))
-def test_swap_is_never_worse_than_algorithm_1(objective, seed):
-    access = directed_blocks(120, seed=seed)
-    fits = [
-        KAccess(k, solver=solver, objective=objective, n_init=5, random_state=0)
-        for k in (2, 7, 20)
-        for solver in SOLVERS
-    ]
-    for swap, letter in zip(fits[::2], fits[1::2], strict=True):
-        swap.fit(access), letter.fit(access)
-        if objective == "index":
-            assert swap.index_ >= letter.index_
-        else:
-            better = access[swap.centroid_indices_].max(axis=0).mean()
-            assert better >= access[letter.centroid_indices_].max(axis=0).mean()
+def test_swap_is_never_worse_than_algorithm_1_and_better_for_some_k(objective, seed):
+    access = make_directed_blocks(120, seed=seed)
+    gains = []
+    for k in (2, 7, 20):
+        models = [
+            KAccess(k, solver=solver, objective=objective, n_init=5, random_state=0)
+            for solver in SOLVERS
+        ]
+        swap, alternate = (score(model.fit(access), access) for model in models)
+        gains.append(swap - alternate)
+    assert min(gains) >= 0.0 < max(gains)
 
 
-def test_more_starts_are_never_worse():
-    access = directed_blocks(100, seed=4)
+def score(model, access):
+    """Return the score that the model raises."""
+    if model.objective == "index":
+        return model.index_
+    return compute_mean_access(access, model.centroid_indices_)
+
+
+def test_more_restarts_raise_the_index():
+    access = make_directed_blocks(100, seed=4)
     index = [
         KAccess(9, solver="alternate", n_init=n, random_state=1).fit(access).index_
         for n in (1, 4, 16)
     ]
-    assert index == sorted(index)
+    assert index[0] < index[1] < index[2]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -103,15 +114,16 @@ def test_order_of_poses_does_not_matter(seed):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_input_is_left_alone(blocks, solver):
-    before = blocks.copy()
-    KAccess(2, solver=solver).fit(blocks)
-    np.testing.assert_array_equal(blocks, before)
+def test_input_does_not_change(solver):
+    access = make_directed_blocks(30)  # valid as it is, so `fit` does not copy it
+    before = access.copy()
+    KAccess(4, solver=solver).fit(access)
+    np.testing.assert_array_equal(access, before)
 
 
 @pytest.mark.parametrize("objective", ["index", "access"])
-def test_both_precisions_find_the_same(objective):
-    access = directed_blocks(90).astype(np.float32)
+def test_both_precisions_find_the_same_clusters(objective):
+    access = make_directed_blocks(90).astype(np.float32)
     double = access.astype(np.float64)
     fits = [KAccess(6, objective=objective, random_state=0) for _ in range(2)]
     one, other = fits[0].fit(access), fits[1].fit(double)
@@ -120,31 +132,33 @@ def test_both_precisions_find_the_same(objective):
 
 
 def test_memory_order_does_not_matter():
-    access = directed_blocks(60)
+    access = make_directed_blocks(60)
     one = KAccess(5, random_state=0).fit(access)
     other = KAccess(5, random_state=0).fit(np.asfortranarray(access))
     np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
 @pytest.mark.parametrize("objective", ["index", "access"])
-def test_same_seed_same_outcome(objective):
-    access = directed_blocks(60)
+def test_same_seed_gives_the_same_clusters(objective):
+    access = make_directed_blocks(60)
     fits = [KAccess(5, objective=objective, random_state=3).fit(access) for _ in "ab"]
     np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("k", [1, 2, 4])
-def test_duplicates_have_their_own_clusters_when_asked_for(solver, k):
+def test_duplicates_can_be_centroids_of_their_own_clusters(solver, k):
     model = KAccess(k, solver=solver, random_state=0).fit(np.ones((4, 4)))
-    assert len(np.unique(model.labels_)) == k
-    np.testing.assert_array_equal(model.labels_[model.centroid_indices_], np.arange(k))
+    expected = np.zeros(4)  # all ties go to the first centroid
+    expected[model.centroid_indices_] = np.arange(k)
+    np.testing.assert_array_equal(model.labels_, expected)
+    assert len(np.unique(expected)) == k
 
 
-def test_poses_out_of_reach_and_poses_that_reach_nothing():
+def test_poses_that_no_centroid_reaches_are_listed():
     access = np.full((5, 5), 1e-8)
     np.fill_diagonal(access, 1.0)
-    access[0, 1] = access[0, 2] = 0.5  # nobody reaches 0, 3 or 4; only 0 reaches any
+    access[0, 1] = access[0, 2] = 0.5  # only 0 reaches others; none reaches 0, 3 or 4
     model = KAccess(2, objective="access", first=3, n_init=1, n_kicks=0).fit(access)
     np.testing.assert_array_equal(model.centroid_indices_, [0, 3])
     np.testing.assert_array_equal(model.uncovered_, [4])
@@ -152,13 +166,13 @@ def test_poses_out_of_reach_and_poses_that_reach_nothing():
     assert model.coverage_ == pytest.approx(2 / 5)
 
 
-def test_as_many_clusters_as_poses(blocks):
+def test_as_many_clusters_as_poses_are_all_singletons(blocks):
     model = KAccess(5).fit(blocks)
     np.testing.assert_array_equal(model.labels_, np.arange(5))
     np.testing.assert_array_equal(model.singletons_, np.arange(5))
 
 
-def test_unseen_poses_go_to_the_centroid_that_reaches_them_best(blocks):
+def test_predict_returns_the_centroid_that_reaches_each_pose_best(blocks):
     model = KAccess(2).fit(blocks)
     access = np.array([[0.3, 0.1, 1e-8], [0.2, 0.4, 1e-8]])
     np.testing.assert_array_equal(model.predict(access), [0, 1, 0])
@@ -167,7 +181,20 @@ def test_unseen_poses_go_to_the_centroid_that_reaches_them_best(blocks):
     )
 
 
-def test_no_convergence_is_a_warning_and_still_a_result():
+@pytest.mark.parametrize("convert", [np.asarray, list])
+def test_restored_model_predicts_like_the_fitted_one(convert):
+    access = make_directed_blocks(60)
+    model = KAccess(5, random_state=0).fit(access[:40, :40])
+    unseen = access[model.centroid_indices_, 40:]
+    expected = model.predict(unseen)
+    assert len(np.unique(expected)) > 2
+    restored = KAccess.restore(convert(model.centroid_indices_))
+    assert restored.n_clusters == 5
+    np.testing.assert_array_equal(restored.predict(unseen), expected)
+    np.testing.assert_array_equal(restored.centroid_indices_, model.centroid_indices_)
+
+
+def test_no_convergence_warns_and_still_gives_a_result():
     access = np.random.default_rng(7).random((60, 60))
     np.fill_diagonal(access, 1.0)
     model = KAccess(9, solver="alternate", n_init=1, first=0, max_iter=1)
@@ -191,12 +218,12 @@ def test_no_convergence_is_a_warning_and_still_a_result():
         ({"n_kicks": -1}, "`n_kicks` must be at least 0, got -1"),
     ],
 )
-def test_bad_settings_are_explained(blocks, settings, match):
+def test_bad_settings_raise(blocks, settings, match):
     with pytest.raises(InputError, match=match):
         KAccess(**{"n_clusters": 2, **settings}).fit(blocks)
 
 
-def test_predict_wants_a_row_per_centroid(blocks):
+def test_predict_without_a_row_per_centroid_raises(blocks):
     model = KAccess(2).fit(blocks)
     with pytest.raises(
         InputError, match=r"row per centroid \(2\).* got shape \(5, 5\)"
@@ -205,16 +232,16 @@ def test_predict_wants_a_row_per_centroid(blocks):
 
 
 def squash(kernel):
-    """Turn the kernel matrices of scikit-learn's checks into accessibilities."""
+    """Convert the kernel matrices of scikit-learn's checks to accessibilities."""
     try:
         numbers = check_array(kernel, dtype=float)
     except (TypeError, ValueError):
-        return kernel  # KAccess itself has to cope with it
+        return kernel  # KAccess must raise the error
     return np.exp(numbers - numbers.max())
 
 
 class OnKernels(KAccess):
-    """K-Access on square matrices of any numbers; rows of `predict` are new poses."""
+    """K-Access on square matrices of any numbers; `predict` takes one row per pose."""
 
     def fit(self, access, y=None):
         squashed = squash(access)
@@ -228,15 +255,15 @@ class OnKernels(KAccess):
         return super().predict(squash(access)[:, self.centroid_indices_].T)
 
 
-def failures_to_expect(_):
-    features = "feeds feature vectors; K-Access takes a matrix only"
+def list_expected_failures(_):
+    features = "passes feature vectors; K-Access takes only a matrix"
     return {
         "check_clustering": features,
         "check_estimators_nan_inf": features,
-        "check_estimators_empty_data_messages": "has its own, see test_matrix",
+        "check_estimators_empty_data_messages": "has its own message, see test_matrix",
     }
 
 
-@parametrize_with_checks([OnKernels(2)], expected_failed_checks=failures_to_expect)
-def test_sklearn_contract(estimator, check):
+@parametrize_with_checks([OnKernels(2)], expected_failed_checks=list_expected_failures)
+def test_passes_checks_of_scikit_learn(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""K-Means on features: the Dunn index by hand, its choice of k, and the contract."""
+"""K-Means: Dunn index by hand, choice of k, and the checks of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -8,28 +8,28 @@ from kaccess.base.errors import InputError
 from kaccess.cluster import DunnKMeans, dunn_index, make_features
 
 
-def test_dunn_index_by_hand():
-    """Means at 1, 10 and 25; diameters 2 * 1, 0 and 2 * 5: 9 over 10."""
+def test_dunn_index_equals_a_hand_solved_value():
+    """Means are 1, 10 and 25, diameters 2 * 1, 0 and 2 * 5: the index is 9 / 10."""
     features = np.array([[0.0], [2.0], [10.0], [20.0], [30.0]])
     assert dunn_index(features, np.array([0, 0, 1, 2, 2])) == pytest.approx(0.9)
 
 
-def test_dunn_index_in_the_plane():
+def test_dunn_index_in_two_dimensions():
     features = np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 5.0], [3.0, 5.0]])
     assert dunn_index(features, np.array([0, 0, 1, 1])) == pytest.approx(5.0 / 2.0)
 
 
-def test_samples_at_their_means_are_infinitely_good():
+def test_dunn_index_is_infinite_if_samples_equal_their_means():
     assert dunn_index(np.array([[0.0], [1.0]]), np.array([0, 1])) == np.inf
 
 
-def blobs(rng, centres, n=20, spread=0.1):
+def make_blobs(rng, centres, n=20, spread=0.1):
     return np.concatenate([c + spread * rng.normal(size=(n, len(c))) for c in centres])
 
 
 def test_finds_the_number_of_blobs():
     centres = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0], [5.0, 5.0]])
-    features = blobs(np.random.default_rng(0), centres)
+    features = make_blobs(np.random.default_rng(0), centres)
     model = DunnKMeans(max_clusters=10, random_state=0).fit(features)
     assert len(model.centroid_indices_) == 4
     same = np.repeat(np.arange(4), 20)
@@ -56,8 +56,8 @@ def test_features_are_weighted_gravity_and_joints():
         make_features(gravity[:, :2], joints)
 
 
-def test_weight_on_gravity_can_change_the_clusters():
-    """Two ways to lie, two ways to bend: the heavier difference decides."""
+def test_gravity_weight_changes_the_clusters():
+    """Two directions of gravity, two joint angles: the larger difference decides."""
     gravity = np.repeat([[0.0, 0.0, -1.0], [0.0, -0.8, -0.6]], 4, axis=0)
     joints = np.tile([[0.0], [1.4]], (4, 1))
     light = DunnKMeans(2, random_state=0).fit(make_features(gravity, joints))
@@ -68,5 +68,5 @@ def test_weight_on_gravity_can_change_the_clusters():
 
 
 @parametrize_with_checks([DunnKMeans(2), DunnKMeans(max_clusters=4)])
-def test_sklearn_contract(estimator, check):
+def test_passes_checks_of_scikit_learn(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""The index I and the figures beside it, by hand and against the literal formula."""
+"""Quality of a clustering: by hand, and against the literal formula."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from kaccess.base.errors import InputError
 from kaccess.cluster import accessibility_index, assess
 from kaccess.cluster.quality import measure_unreachable
-from tests.cluster.oracles import FLOOR, directed_blocks, index
+from tests.cluster.oracles import FLOOR, compute_index_of_labels, make_directed_blocks
 from tests.cluster.strategies import problems
 
 
-def test_index_of_blocks_by_hand(blocks):
+def test_quality_of_blocks_equals_hand_solved_values(blocks):
     quality = assess(blocks, [1, 3])
     np.testing.assert_allclose(quality.intra, [0.8, 0.7])
     np.testing.assert_allclose(quality.inter, [[1.0, FLOOR], [FLOOR, 1.0]])
@@ -22,8 +22,8 @@ def test_index_of_blocks_by_hand(blocks):
     assert len(quality.singletons) == len(quality.uncovered) == 0
 
 
-def test_members_count_in_inter_not_centroids():
-    """From the members of one cluster, 0 and 1, to the centroid of the other, 2."""
+def test_inter_averages_over_members():
+    """The mean access from members 0 and 1 to the other centroid, 2, is 0.2."""
     access = np.array([[1.0, 0.9, 0.1], [0.5, 1.0, 0.3], [0.2, 0.4, 1.0]])
     quality = assess(access, [0, 2], [0, 0, 1])
     np.testing.assert_allclose(quality.inter, [[1.0, 0.2], [0.2, 1.0]])
@@ -38,16 +38,18 @@ def test_singletons_are_listed_and_penalised(blocks):
 
 def test_a_centroid_does_not_cover_itself(blocks):
     assert assess(blocks, [1, 3]).coverage == pytest.approx(3 / 5)
-    assert assess(blocks, [0, 1, 3]).coverage == pytest.approx(4 / 5)  # 0 and 1 do
+    assert assess(blocks, [0, 1, 3]).coverage == pytest.approx(
+        4 / 5
+    )  # 0 and 1 cover each other
 
 
-def test_poses_out_of_reach_are_listed(blocks):
+def test_poses_that_no_centroid_reaches_are_listed(blocks):
     quality = assess(blocks, [0, 1])
     np.testing.assert_array_equal(quality.uncovered, [3, 4])
-    np.testing.assert_array_equal(quality.sizes, [3, 2])  # the tie rule gives them to 0
+    np.testing.assert_array_equal(quality.sizes, [3, 2])  # ties go to centroid 0
 
 
-def test_centroids_may_come_in_any_order(blocks):
+def test_order_of_centroids_does_not_change_the_index(blocks):
     assert accessibility_index(blocks, [3, 1]) == accessibility_index(blocks, [1, 3])
     np.testing.assert_allclose(assess(blocks, [3, 1]).intra, [0.7, 0.8])
 
@@ -62,7 +64,9 @@ def test_index_equals_the_literal_formula(problem, data, alpha):
     labels = np.array(labels[: len(access)])
     labels[centroids] = np.arange(k)
     quality = assess(access, centroids, labels, alpha=alpha)
-    value, intra, inter, n_singletons = index(access, centroids, labels, alpha)
+    value, intra, inter, n_singletons = compute_index_of_labels(
+        access, centroids, labels, alpha
+    )
     assert quality.index == pytest.approx(value)
     np.testing.assert_allclose(quality.intra, intra)
     np.testing.assert_allclose(quality.inter, inter)
@@ -75,11 +79,10 @@ def test_unreachable_share_counts_ordered_pairs(blocks):
     assert measure_unreachable(blocks, np.arange(5)) == 0.0
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_both_precisions_agree(dtype):
-    access = directed_blocks(40)
+def test_both_precisions_agree():
+    access = make_directed_blocks(40)
     exact = accessibility_index(access, [3, 14, 25])
-    single = accessibility_index(access.astype(dtype), [3, 14, 25])
+    single = accessibility_index(access.astype(np.float32), [3, 14, 25])
     assert single == pytest.approx(exact, rel=1e-5)
 
 
@@ -97,6 +100,6 @@ def test_both_precisions_agree(dtype):
         ([], None, "`centroid_indices` must be a list of distinct"),
     ],
 )
-def test_inconsistent_clusterings_are_explained(blocks, centroids, labels, match):
+def test_inconsistent_clusterings_raise(blocks, centroids, labels, match):
     with pytest.raises(InputError, match=match):
         assess(blocks, centroids, labels)
