@@ -1,4 +1,4 @@
-"""Time environments: steps/s, and what physics and everything else take of a step.
+"""Time environments: steps/s, and the time of physics and of the rest of a step.
 
 python benchmarks/bench_env.py --out benchmarks/results/env.json
 """
@@ -16,12 +16,13 @@ import numpy as np
 import tyro
 from mujoco.batch import Batch
 
+from kaccess.config import EngineConfig
 from kaccess.envs import RobotVectorEnv
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is measured."""
+    """Settings of the measurement."""
 
     task: str = "fall-recovery"
     """Name of a task."""
@@ -32,15 +33,15 @@ class Config:
     threads: tuple[int, ...] = (1, 2)
     """Numbers of threads."""
     n_steps: int = 300
-    """Control steps in a run, with random actions: an episode and its end."""
+    """Control steps in a run, with random actions: one episode, its end included."""
     repeats: int = 3
-    """Runs are taken in turns; the fastest of each kind counts."""
+    """Runs of each kind, in turns; the fastest counts."""
     out: Path | None = None
     """JSON file to write."""
 
 
 class Stopwatch:
-    """Counts the time inside the native physics step."""
+    """Measures the time inside the native physics step."""
 
     def __init__(self) -> None:
         self.seconds, self._step = 0.0, Batch.step
@@ -59,8 +60,10 @@ class Stopwatch:
 
 
 def measure(config: Config, n: int, n_threads: int) -> dict[str, float]:
-    """Run one episode of n robots and return the figures."""
-    env = RobotVectorEnv(n, config.task, robot=config.robot, n_threads=n_threads)
+    """Run one episode of n robots; return its times."""
+    env = RobotVectorEnv(
+        n, config.task, robot=config.robot, engine=EngineConfig(threads=n_threads)
+    )
     shape = (config.n_steps, *env.action_space.shape)  # type: ignore[misc]  # a Box
     actions = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
     env.reset(seed=0)
@@ -91,7 +94,7 @@ def main(config: Config) -> None:
             if run["steps_per_s"] > fastest["steps_per_s"]:
                 best[kind] = run
 
-    print("robots  threads  robot steps/s  physics [ms]  rest [ms]  rest of it")
+    print("robots  threads  robot steps/s  physics [ms]  rest [ms]  rest share")
     for run in best.values():
         print(
             f"{run['robots']:6.0f}  {run['threads']:7.0f}  {run['steps_per_s']:13.0f}  "

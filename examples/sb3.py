@@ -18,22 +18,22 @@ import kaccess
 
 @dataclass(frozen=True)
 class Config:
-    """What to learn from."""
+    """Settings of the training."""
 
     study: Annotated[Path, tyro.conf.Positional]
     """Folder of a study that has been clustered."""
     starts: str = "ka"
-    """Name of a file in its folder `starts`."""
+    """Name of a file in the study's folder `starts`."""
     algorithm: Literal["sac", "ppo"] = "sac"
-    """The starts do not care."""
+    """Learning algorithm; any algorithm can use the starts."""
     steps: int = 200_000
     """Environment steps."""
     seed: int = 0
-    """Of the learner and of its starts."""
+    """Seed of the learner and of its starts."""
 
 
 def main(config: Config) -> float:
-    """Learn, and return the mean reward of an episode."""
+    """Train a learner; return its mean reward per episode."""
     robot = kaccess.Study(config.study).settings["robot"]
     starts = kaccess.InitialStates.load(
         config.study / "starts" / f"{config.starts}.npz"

@@ -1,4 +1,4 @@
-"""The examples run as they are."""
+"""Tests that the examples run."""
 
 import runpy
 import subprocess
@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @pytest.mark.parametrize("algorithm", ["sac", "ppo"])
-def test_stable_baselines3_learns_on_the_environments_unchanged(tmp_path, algorithm):
+def test_stable_baselines3_learns_in_the_environments(tmp_path, algorithm):
     pytest.importorskip("stable_baselines3")
     study = tmp_path / "study"
     pipeline.sample(str(TINY), study, SampleConfig(n=8))
@@ -39,7 +39,7 @@ SCRIPTS = sorted(path.stem for path in GALLERY.glob("*.py") if path.stem != "gal
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_the_gallery_draws(script, tmp_path, monkeypatch):
+def test_every_script_of_the_gallery_draws(script, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(GALLERY)
     monkeypatch.setattr(sys, "argv", [script, str(tmp_path)])
     runpy.run_path(str(GALLERY / f"{script}.py"))

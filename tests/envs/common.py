@@ -1,6 +1,8 @@
-"""What tests of environments share: settings, and a command that holds a pose."""
+"""Settings that tests of environments share, and an action that holds a pose."""
 
-FAST = {"n_threads": 1}
+from kaccess.config import EngineConfig
+
+FAST = {"engine": EngineConfig(threads=1)}
 ALL = "torque=0.7,friction=0.5,mass=1.3,slope=5,delay=0.08"
 
 

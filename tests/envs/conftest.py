@@ -1,4 +1,4 @@
-"""Environments, and starts that are not all the same."""
+"""Fixtures of environments: tasks, robots, starts and actions."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,15 @@ def robot(request):
 
 @pytest.fixture(scope="session")
 def nine(bittle):
-    """The keyframes of Bittle."""
-    qpos = np.array([bittle.keyframes[name].qpos for name in KEYFRAME_STARTS["9-pose"]])
-    return InitialStates.uniform(qpos, names=KEYFRAME_STARTS["9-pose"], model=bittle.fingerprint)
+    """The nine hand-designed poses of Bittle, as starts."""
+    names = KEYFRAME_STARTS["9-pose"]
+    qpos = np.array([bittle.keyframes[name].qpos for name in names])
+    return InitialStates.uniform(qpos, names=names, model=bittle.fingerprint)
 
 
 @pytest.fixture
 def actions():
-    """As many random actions of n robots as asked for."""
+    """A function that draws random actions, (n_steps, n, nu)."""
 
     def draw(n_steps, n, seed=0, nu=8):
         return np.random.default_rng(seed).uniform(-1, 1, (n_steps, n, nu))

@@ -1,16 +1,16 @@
-"""Readings made by hand: robots that stand as they should, to be changed."""
+"""Readings set by hand: robots that stand still, with changes."""
 
 import numpy as np
 
-from kaccess.envs.readings import blank_readings
+from kaccess.envs.readings import make_readings
 
 HEIGHT = 0.086
 STANDING = np.full(8, 0.5)
 
 
-def standing(n=1, **changes):
-    """Readings of n robots at rest on their feet, but for the changes."""
-    now = blank_readings(
+def make_standing(n=1, **changes):
+    """Return readings of n robots that stand still, with some fields changed."""
+    now = make_readings(
         n, 8, 4, standing_height=HEIGHT, standing_joints=STANDING, time_step=0.04
     )
     now.height[:] = HEIGHT
@@ -23,7 +23,7 @@ def standing(n=1, **changes):
 
 
 def judge(task, now, memory=None):
-    """Return the reward terms by name, (n,) each, and what is remembered."""
+    """Return the reward terms by name, (n,) each, and the memory."""
     n = len(now.height)
     memory = np.zeros((n, len(task.memory))) if memory is None else memory
     terms = np.full((n, len(task.terms)), np.nan)
@@ -31,8 +31,8 @@ def judge(task, now, memory=None):
     return dict(zip(task.terms, terms.T, strict=True)), memory
 
 
-def tilted(degrees, axis="pitch"):
-    """Gravity in the frame of a body tilted by so much."""
+def tilt_gravity(degrees, axis="pitch"):
+    """Return gravity in the frame of a body that is tilted by an angle."""
     a = np.radians(degrees)
     if axis == "pitch":
         return [np.sin(a), 0, -np.cos(a)]

@@ -1,4 +1,4 @@
-"""One robot, moved by a plain `mj_step` loop and read off MuJoCo's own sensors."""
+"""One robot in a plain `mj_step` loop, read by MuJoCo's own sensors."""
 
 import mujoco
 import numpy as np
@@ -28,22 +28,24 @@ class PlainRobot:
         self.data.ctrl[:] = self.low_pass * old + (1 - self.low_pass) * new
         for _ in range(self.n_substeps):
             mujoco.mj_step(self.model, self.data)
-        self.torque = self.sensors(f"{name}_torque" for name in self.robot.joint_names)
+        self.torque = self.read_each(
+            f"{name}_torque" for name in self.robot.joint_names
+        )
         mujoco.mj_step1(self.model, self.data)  # positions and velocities as of now
 
-    def sensors(self, names):
+    def read_each(self, names):
         return np.array([self.data.sensor(name).data[0] for name in names])
 
-    def sensor(self, name):
+    def read(self, name):
         return self.data.sensor(name).data.copy()
 
     @property
     def foot_distance(self):
-        return self.sensors(f"{leg}_foot_distance" for leg in LEGS)
+        return self.read_each(f"{leg}_foot_distance" for leg in LEGS)
 
     @property
     def distance(self):
-        return self.sensors(f"{body}_distance" for body in BODIES).min()
+        return self.read_each(f"{body}_distance" for body in BODIES).min()
 
     @property
     def touching(self):

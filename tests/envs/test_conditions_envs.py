@@ -1,4 +1,4 @@
-"""Environments under harder conditions: slopes, late commands, what stays the same."""
+"""Environments under harder conditions: slopes and delayed commands."""
 
 import gymnasium
 import numpy as np
@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from scipy.spatial.transform import Rotation
 
 from kaccess import InitialStates, InputError
+from kaccess.config import EngineConfig
 from kaccess.envs import Conditions, FallRecovery, RobotEnv, RobotVectorEnv
 from tests.envs.common import ALL, FAST, hold
 
@@ -18,7 +19,7 @@ EACH = ["torque=0.6", "friction=0.3", "mass=1.5", "slope=10", "delay=0.04"]
 
 
 @pytest.mark.parametrize("slope", [10, 20])
-def test_a_robot_that_stands_square_on_a_slope_stands_strictly(bittle, slope):
+def test_a_robot_parallel_to_a_slope_stands_strictly(bittle, slope):
     n = 8
     env = RobotVectorEnv(n, conditions=Conditions(slope=slope), **FAST)
     env.reset(seed=0)
@@ -27,22 +28,22 @@ def test_a_robot_that_stands_square_on_a_slope_stands_strictly(bittle, slope):
         assert (info["success"] == (step >= 5)).all()
 
 
-def test_what_is_seen_on_a_slope_is_true_gravity(bittle):
-    """Heading uphill, to the left of it, downhill."""
+def test_observations_on_a_slope_show_true_gravity(bittle):
+    """For robots that head uphill, to the left of that, and downhill."""
     env = RobotVectorEnv(3, conditions="slope=10", **FAST)
     qpos = np.tile(bittle.standing, (3, 1))
     turn = Rotation.from_euler("z", [[0], [90], [180]], degrees=True)
     qpos[:, 3:7] = turn.as_quat(scalar_first=True)
-    seen, _ = env.reset(options={"qpos": qpos})
+    obs, _ = env.reset(options={"qpos": qpos})
     s, c = np.sin(np.radians(10)), np.cos(np.radians(10))
     np.testing.assert_allclose(
-        seen[:, :3], [[-s, 0, -c], [0, s, -c], [s, 0, -c]], atol=1e-6
+        obs[:, :3], [[-s, 0, -c], [0, s, -c], [s, 0, -c]], atol=1e-6
     )
-    np.testing.assert_allclose(env.episodes.robots.readings.square, 1.0)
-    np.testing.assert_array_equal(env.episodes.robots.qpos, qpos)  # given is given
+    np.testing.assert_allclose(env.episodes.robots.readings.floor_cosine, 1.0)
+    np.testing.assert_array_equal(env.episodes.robots.qpos, qpos)  # no random heading
 
 
-def test_starts_on_a_slope_are_turned_and_nothing_else(bittle, nine):
+def test_starts_on_a_slope_only_get_a_random_heading(bittle, nine):
     n = 200
     env = RobotVectorEnv(n, starts=nine, conditions="slope=10", **FAST)
     env.reset(seed=3)
@@ -68,45 +69,46 @@ def test_starts_on_a_slope_are_turned_and_nothing_else(bittle, nine):
 # Delay
 
 
-def trajectory(env, moves, qpos):
+def run_actions(env, moves, qpos):
+    """Return observation, reward and info of each step."""
     env.reset(options={"qpos": qpos})
     steps = [env.step(move) for move in moves]
-    return [(seen, reward, info) for seen, reward, _, _, info in steps]
+    return [(obs, reward, info) for obs, reward, _, _, info in steps]
 
 
-@pytest.mark.parametrize("n_late", [1, 3])
-def test_late_commands_are_the_same_motion_some_steps_later(bittle, actions, n_late):
-    """As if the robot had first been told to hold what it holds; bit for bit."""
+@pytest.mark.parametrize("n_delay", [1, 3])
+def test_a_delay_gives_the_same_motion_some_steps_later(bittle, actions, n_delay):
+    """To the bit, as if the first actions had been to hold the joints."""
     qpos, moves = np.array(bittle.keyframes["crouch"].qpos), actions(12, 1)[:, 0]
-    late = trajectory(RobotEnv(conditions=Conditions(delay=0.04 * n_late)), moves, qpos)
-    held = [hold(bittle, qpos)] * n_late
-    plain = trajectory(RobotEnv(), [*held, *moves], qpos)
-    for (seen, *rest), (expected, *others) in zip(
-        late, plain[: len(late)], strict=True
-    ):
-        np.testing.assert_array_equal(seen[: len(expected)], expected)
+    late = run_actions(
+        RobotEnv(conditions=Conditions(delay=0.04 * n_delay)), moves, qpos
+    )
+    held = [hold(bittle, qpos)] * n_delay
+    plain = run_actions(RobotEnv(), [*held, *moves], qpos)
+    for (obs, *rest), (expected, *others) in zip(late, plain[: len(late)], strict=True):
+        np.testing.assert_array_equal(obs[: len(expected)], expected)
         assert data_equivalence(rest, others, exact=True)
-    prompt = trajectory(RobotEnv(), moves, qpos)
+    prompt = run_actions(RobotEnv(), moves, qpos)
     assert not np.array_equal(late[1][0][:14], prompt[1][0])
 
 
-def test_commands_on_their_way_are_seen(nine, actions):
+def test_observations_include_delayed_commands(nine, actions):
     env = RobotVectorEnv(2, starts=nine, conditions="delay=0.08", **FAST)
-    seen, _ = env.reset(seed=0)
+    obs, _ = env.reset(seed=0)
     assert env.single_observation_space.shape == (14 + 2 * 8,)
     first, second, third = actions(3, 2)
-    held = seen[:, 14:22]
-    np.testing.assert_array_equal(seen[:, 22:], held)
-    seen, *_ = env.step(first)
-    np.testing.assert_array_equal(seen[:, 14:22], held)
-    np.testing.assert_array_equal(seen[:, 22:], first.astype(np.float32))
+    held = obs[:, 14:22]
+    np.testing.assert_array_equal(obs[:, 22:], held)
+    obs, *_ = env.step(first)
+    np.testing.assert_array_equal(obs[:, 14:22], held)
+    np.testing.assert_array_equal(obs[:, 22:], first.astype(np.float32))
     env.step(second)
-    seen, *_ = env.step(third)
+    obs, *_ = env.step(third)
     expected = np.concatenate([second, third], axis=1).astype(np.float32)
-    np.testing.assert_array_equal(seen[:, 14:], expected)
+    np.testing.assert_array_equal(obs[:, 14:], expected)
 
 
-def test_until_the_first_command_arrives_targets_are_held(nine, actions):
+def test_targets_are_held_until_the_first_command_arrives(nine, actions):
     env = RobotVectorEnv(4, starts=nine, conditions="delay=0.08", **FAST)
     env.reset(seed=0)
     targets = [env.episodes.robots.readings.target.copy()]
@@ -118,8 +120,8 @@ def test_until_the_first_command_arrives_targets_are_held(nine, actions):
     assert np.abs(targets[3] - targets[2]).max() > 0.1
 
 
-def test_a_new_episode_forgets_the_commands_of_the_last(nine, actions):
-    """Of one robot, by a partial reset: the other's stay on their way."""
+def test_a_new_episode_discards_delayed_commands(nine, actions):
+    """After a reset of one robot, the other's commands stay in the queue."""
     env = RobotVectorEnv(2, starts=nine, conditions="delay=0.08", **FAST)
     env.reset(seed=0)
     for action in actions(4, 2):
@@ -132,7 +134,7 @@ def test_a_new_episode_forgets_the_commands_of_the_last(nine, actions):
     np.testing.assert_allclose(after[1], [hold(env.robot, nine.qpos[0])] * 2)
 
 
-def test_late_actions_that_cannot_be_are_explained_at_once():
+def test_invalid_delayed_actions_raise_at_once():
     env = RobotVectorEnv(2, conditions="delay=0.04", **FAST)
     env.reset(seed=0)
     before = env.get_state()
@@ -147,7 +149,7 @@ def test_late_actions_that_cannot_be_are_explained_at_once():
 
 
 @pytest.mark.parametrize("nominal", ["", "nominal", "torque=1,delay=0", Conditions()])
-def test_nominal_conditions_change_no_bit(nine, actions, nominal):
+def test_nominal_conditions_change_nothing(nine, actions, nominal):
     for kind, n in ((RobotEnv, 1), (RobotVectorEnv, 3)):
         task = FallRecovery(episode_steps=6)
         args = {} if kind is RobotEnv else {"num_envs": n, **FAST}
@@ -168,10 +170,12 @@ def test_nominal_conditions_change_no_bit(nine, actions, nominal):
 
 
 @pytest.mark.parametrize("text", [*EACH, ALL])
-def test_one_robot_and_many_give_the_same_numbers(text, nine, actions):
-    """Bit for bit, under every condition, across the ends of episodes."""
+def test_one_robot_and_n_robots_give_the_same_numbers(text, nine, actions):
+    """To the bit, under every condition, across the ends of episodes."""
     n, task = 3, FallRecovery(episode_steps=5)
-    vec = RobotVectorEnv(n, task, starts=nine, conditions=text, n_threads=2)
+    vec = RobotVectorEnv(
+        n, task, starts=nine, conditions=text, engine=EngineConfig(threads=2)
+    )
     one = SyncVectorEnv(
         [lambda: RobotEnv(task, starts=nine, conditions=text)] * n,
         autoreset_mode=AutoresetMode.SAME_STEP,
@@ -186,19 +190,19 @@ def test_one_robot_and_many_give_the_same_numbers(text, nine, actions):
 
 @pytest.mark.parametrize("text", EACH)
 def test_every_condition_makes_a_difference(text, nine, actions):
-    seen = []
+    ends = []
     for conditions in ("", text):
         env = RobotVectorEnv(3, starts=nine, conditions=conditions, **FAST)
         env.reset(seed=1)
         for action in actions(6, 3):
             last = env.step(action)[0]
-        seen.append(last[:, :14])
-    assert np.abs(seen[0] - seen[1]).max() > 1e-3
+        ends.append(last[:, :14])
+    assert np.abs(ends[0] - ends[1]).max() > 1e-3
 
 
 @pytest.mark.parametrize("text", ["delay=0.12", ALL])
-def test_an_interrupted_run_equals_one_that_was_not(text, nine, actions):
-    """Bit for bit, with commands on their way, across the ends of episodes."""
+def test_a_continued_run_equals_an_uninterrupted_one(text, nine, actions):
+    """To the bit, with delayed commands, across the ends of episodes."""
 
     def make():
         task = FallRecovery(episode_steps=7)
@@ -212,14 +216,14 @@ def test_an_interrupted_run_equals_one_that_was_not(text, nine, actions):
     for action in moves[:10]:
         first.step(action)
     state = first.get_state()
-    first.step(moves[0])  # what comes after leaves the state alone
+    first.step(moves[0])  # does not change the state that was returned
     second.set_state(state)
     for action, outcome in zip(moves[10:], expected[10:], strict=True):
         assert data_equivalence(second.step(action), outcome, exact=True)
     assert data_equivalence(second.get_state(), whole.get_state(), exact=True)
 
 
-def test_a_state_of_other_conditions_is_explained(nine):
+def test_a_state_of_other_conditions_raises(nine):
     prompt, late, later = (
         RobotVectorEnv(2, conditions=text, **FAST)
         for text in ("", "delay=0.04", "delay=0.08")
@@ -234,7 +238,7 @@ def test_a_state_of_other_conditions_is_explained(nine):
 
 def test_starts_belong_to_the_robot_of_the_study(bittle, nine):
     RobotEnv(starts=nine, conditions="mass=1.5").reset(seed=0)
-    heavy = Conditions(mass=1.5).applied_to(bittle)
+    heavy = Conditions(mass=1.5).apply_to(bittle)
     other = InitialStates.uniform(nine.qpos, names=nine.names, model=heavy.fingerprint)
     with pytest.raises(InputError, match="belong to another robot than 'bittle'"):
         RobotEnv(starts=other, conditions="mass=1.5")

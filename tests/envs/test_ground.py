@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kaccess import InputError, load_robot
-from kaccess.envs.ground import clearances, find_shapes
+from kaccess.envs.ground import find_shapes, measure_clearances
 
 SHAPES = {
     "sphere": "type='sphere' size='.03'",
@@ -55,13 +55,13 @@ def make(tmp_path):
 def measure(robot, data):
     shapes = find_shapes(robot)
     gaps = np.empty(len(shapes.geom))
-    clearances(shapes, data.geom_xpos, data.geom_xmat, gaps)
+    measure_clearances(shapes, data.geom_xpos, data.geom_xmat, gaps)
     return shapes, gaps
 
 
 @pytest.mark.parametrize("ground", [FLAT, SLOPE])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_distances_are_those_that_mujoco_measures(make, shape, ground):
+def test_distances_equal_those_of_mujoco(make, shape, ground):
     robot = make(shape, ground)
     model, data = robot.model, mujoco.MjData(robot.model)
     rng = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def test_distances_are_those_that_mujoco_measures(make, shape, ground):
         np.testing.assert_allclose(gaps, expected, atol=1e-6)
 
 
-def test_a_shape_in_the_floor_is_at_a_negative_distance(bittle):
+def test_a_shape_inside_the_floor_has_a_negative_distance(bittle):
     data = mujoco.MjData(bittle.model)
     data.qpos[:] = bittle.standing
     data.qpos[2] -= 0.02
@@ -100,12 +100,12 @@ def test_bittle_has_four_feet_and_one_body(bittle):
 def test_without_names_the_last_body_of_each_limb_is_a_foot(make, tiny):
     assert find_shapes(tiny).n_feet == 2
     shapes = find_shapes(make())
-    # The arm with the lamp welded to it is one limb, the leg another.
+    # The arm and the lamp that is welded to it are one limb; the leg is another.
     np.testing.assert_array_equal(shapes.foot, [-1, 0, 0, 1])
     np.testing.assert_array_equal(shapes.is_body, [True, False, False, False])
 
 
-def test_a_geom_called_foot_is_the_foot(make):
+def test_a_geom_named_foot_is_a_foot(make):
     np.testing.assert_array_equal(
         find_shapes(make(foot="name='left_Foot'")).foot, [-1, -1, -1, 0]
     )
@@ -115,6 +115,6 @@ def test_a_geom_called_foot_is_the_foot(make):
     "ground",
     ["<geom type='box' size='1 1 .1'/>", FLAT + "<geom type='sphere' size='1'/>"],
 )
-def test_a_ground_that_is_not_one_plane_is_explained(make, ground):
+def test_a_ground_other_than_one_plane_raises(make, ground):
     with pytest.raises(InputError, match="must stand on one plane"):
         find_shapes(make(ground=ground))

@@ -1,24 +1,24 @@
-"""Vectors of the world in the frame of a body, and what tilt means on a slope."""
+"""World vectors in the body frame, and tilt on a slope."""
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from kaccess.envs import FallRecovery
-from kaccess.envs.kernels import upright
-from kaccess.envs.readings import _in_body
-from tests.envs.hand import judge, standing, tilted
+from kaccess.envs.kernels import is_upright
+from kaccess.envs.readings import _rotate_into_body
+from tests.envs.hand import judge, make_standing, tilt_gravity
 
 
-def quats(n=200):
-    """Orientations, the plain ones first: they have zeros, whose signs count too."""
+def draw_quats(n=200):
+    """Return orientations. The first ones have zeros, whose signs matter too."""
     some = np.random.default_rng(0).normal(size=(n, 4))
     plain = np.concatenate([np.eye(4), -np.eye(4)])
     return np.concatenate([plain, some / np.linalg.norm(some, axis=1, keepdims=True)])
 
 
-def straight_down(quat):
-    """Gravity along -z, as it was computed when there were no slopes."""
+def rotate_down(quat):
+    """Return -z in the body frame, by the formula from before slopes existed."""
     w, x, y, z = quat
     size = w * w + x * x + y * y + z * z
     return np.array(
@@ -31,30 +31,30 @@ def straight_down(quat):
 
 
 @pytest.mark.parametrize("down", [(0.0, 0.0, -1.0), (-0.0, -0.0, -1.0)])
-def test_gravity_along_z_gives_the_same_bits_as_without_slopes(down):
+def test_gravity_along_z_is_equal_to_the_bit_with_and_without_slopes(down):
     out = np.empty(3)
-    for quat in quats():
-        _in_body(np.array(down), quat, out)
-        assert out.tobytes() == straight_down(quat).tobytes()
+    for quat in draw_quats():
+        _rotate_into_body(np.array(down), quat, out)
+        assert out.tobytes() == rotate_down(quat).tobytes()
 
 
 @pytest.mark.parametrize(
     "vector", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-0.6, 0, -0.8), (0.36, 0.48, -0.8)]
 )
-def test_any_vector_is_turned_as_scipy_turns_it(vector):
+def test_rotations_equal_those_of_scipy(vector):
     out, vector = np.empty(3), np.array(vector, float)
-    for quat in quats():
-        _in_body(vector, quat, out)
+    for quat in draw_quats():
+        _rotate_into_body(vector, quat, out)
         turn = Rotation.from_quat(quat, scalar_first=True)
         np.testing.assert_allclose(out, turn.inv().apply(vector), atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("from_vertical", "from_normal", "is_upright"),
+    ("from_vertical", "from_normal", "expected"),
     [
-        (10, 0, True),  # square on a slope of 10 degrees
-        (20, 0, True),  # square on a slope of 20 degrees
-        (0, 20, True),  # level on it
+        (10, 0, True),  # parallel to a slope of 10 degrees
+        (20, 0, True),  # parallel to a slope of 20 degrees
+        (0, 20, True),  # level on a slope of 20 degrees
         (14, 16, True),
         (16, 14, True),
         (16, 16, False),
@@ -62,21 +62,24 @@ def test_any_vector_is_turned_as_scipy_turns_it(vector):
         (40, 20, False),
     ],
 )
-def test_tilt_is_from_the_vertical_or_the_floors_normal(
-    from_vertical, from_normal, is_upright
+def test_tilt_is_measured_from_the_vertical_or_the_floors_normal(
+    from_vertical, from_normal, expected
 ):
-    now = standing(
-        gravity=tilted(from_vertical), square=np.cos(np.radians(from_normal))
+    now = make_standing(
+        gravity=tilt_gravity(from_vertical),
+        floor_cosine=np.cos(np.radians(from_normal)),
     )
-    assert upright(now, 0, np.radians(15)) == is_upright
+    assert is_upright(now, 0, np.radians(15)) == expected
     _, memory = judge(FallRecovery(), now)
-    assert memory[0, 0] == is_upright
+    assert memory[0, 0] == expected
 
 
-def test_the_reward_is_for_a_level_body():
+def test_the_orientation_reward_is_for_a_level_body():
     slope = np.radians(10)
-    level, _ = judge(FallRecovery(), standing(square=np.cos(slope)))
-    square, _ = judge(FallRecovery(), standing(gravity=tilted(10), square=1.0))
+    level, _ = judge(FallRecovery(), make_standing(floor_cosine=np.cos(slope)))
+    parallel, _ = judge(
+        FallRecovery(), make_standing(gravity=tilt_gravity(10), floor_cosine=1.0)
+    )
     assert level["orientation"][0] == pytest.approx(0.333)
     expected = 0.333 * np.exp(-5 * (2 - 2 * np.cos(slope)))
-    assert square["orientation"][0] == pytest.approx(expected)
+    assert parallel["orientation"][0] == pytest.approx(expected)

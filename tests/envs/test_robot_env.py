@@ -1,4 +1,4 @@
-"""What every task promises on every robot, as one environment and as n of them."""
+"""The contract of every task on every robot, in one environment and in n."""
 
 import subprocess
 import sys
@@ -12,36 +12,37 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import kaccess
 from kaccess import InitialStates, InputError, load_robot
 from kaccess.base.rotations import gravity_in_body
+from kaccess.config import EngineConfig
 from kaccess.envs import ENV_IDS, FallRecovery, RobotEnv, RobotVectorEnv, Stand
 from tests.conftest import TINY
-from tests.envs.common import FAST
+from tests.envs.common import FAST, hold
 
 
-def keyframes(robot, names=("back", "stand", "left", "kneel")):
+def make_keyframe_starts(robot, names=("back", "stand", "left", "kneel")):
     qpos = np.array([robot.keyframes[name].qpos for name in names])
     return InitialStates.uniform(qpos, names=tuple(names), model=robot.fingerprint)
 
 
-def hold(env):
+def hold_standing(env):
     """Return the action that holds the standing joints."""
-    low, high = env.robot.joint_range.T
-    joints = env.robot.get_joints(env.robot.standing[None])[0]
-    return (joints - (low + high) / 2) / ((high - low) / 2)
+    return hold(env.robot, env.robot.standing)
 
 
 def test_gymnasiums_own_checks_pass(task_name, robot):
-    env = gymnasium.make(ENV_IDS[task_name], robot=robot, starts=keyframes(robot))
+    env = gymnasium.make(
+        ENV_IDS[task_name], robot=robot, starts=make_keyframe_starts(robot)
+    )
     check_env(env.unwrapped, skip_render_check=True)
 
 
-def test_a_robot_of_ones_own_needs_no_sensors(task_name):
+def test_a_custom_robot_needs_no_sensors(task_name):
     env = gymnasium.make(ENV_IDS[task_name], robot=str(TINY))
     check_env(env.unwrapped, skip_render_check=True)
     assert env.observation_space.shape == (3 + 3 + 2,)
     assert env.unwrapped.robot.model.nsensor == 0
 
 
-def test_both_kinds_are_made_by_name(task_name, nine):
+def test_gymnasium_makes_both_kinds_of_environment_by_id(task_name, nine):
     env = gymnasium.make(ENV_IDS[task_name], robot="bittle", starts=nine)
     vec = gymnasium.make_vec(ENV_IDS[task_name], num_envs=3, starts=nine, **FAST)
     assert isinstance(env.unwrapped, RobotEnv)
@@ -74,33 +75,33 @@ def test_importing_the_package_loads_neither_gymnasium_nor_mujoco():
     assert done.stdout.strip() == "[]"
 
 
-def test_registering_twice_is_no_error():
+def test_registering_twice_is_allowed():
     kaccess.envs.register()
     kaccess.envs.register()
 
 
-def test_one_robot_and_many_give_the_same_numbers(task_name, robot, actions):
-    """Bit for bit: observations, rewards, every info, over two episodes."""
+def test_one_robot_and_n_robots_give_the_same_numbers(task_name, robot, actions):
+    """To the bit: observations, rewards and every info, over two episodes."""
     n, n_steps = 3, 8
-    starts = keyframes(robot)
+    starts = make_keyframe_starts(robot)
     task = type(kaccess.envs.make_task(task_name))(episode_steps=5)
-    vec = RobotVectorEnv(n, task, robot=robot, starts=starts, n_threads=2)
+    vec = RobotVectorEnv(
+        n, task, robot=robot, starts=starts, engine=EngineConfig(threads=2)
+    )
     one = SyncVectorEnv(
         [lambda: RobotEnv(task, robot=robot, starts=starts)] * n,
         autoreset_mode=AutoresetMode.SAME_STEP,
     )
     seeds = [11, 12, 13]
-    for seen, expected in zip(
-        vec.reset(seed=seeds), one.reset(seed=seeds), strict=True
-    ):
-        assert data_equivalence(seen, expected, exact=True)
+    for got, expected in zip(vec.reset(seed=seeds), one.reset(seed=seeds), strict=True):
+        assert data_equivalence(got, expected, exact=True)
     for action in actions(n_steps, n).astype(np.float32):
         for got, expected in zip(vec.step(action), one.step(action), strict=True):
             assert data_equivalence(got, expected, exact=True)
 
 
-def test_a_sub_environment_that_ends_alone_starts_anew_alone(nine, actions):
-    """Against Gymnasium's own vector environment, episodes out of step."""
+def test_only_sub_environments_whose_episode_ended_begin_a_new_one(nine, actions):
+    """Compared with Gymnasium's vector environment; episodes end at different steps."""
     task, n = FallRecovery(episode_steps=4), 3
     vec = RobotVectorEnv(n, task, starts=nine, **FAST)
     one = SyncVectorEnv(
@@ -124,29 +125,28 @@ def test_a_sub_environment_that_ends_alone_starts_anew_alone(nine, actions):
     assert infos[3]["final_info"]["reward_height"][0] > 0
 
 
-def test_a_robot_that_stands_earns_nearly_the_most_and_succeeds(robot):
+def test_a_standing_robot_earns_nearly_the_maximum_and_succeeds(robot):
     env = RobotEnv("fall-recovery", robot=robot)
     env.reset(seed=0)
     for step in range(1, 31):
-        _, reward, _, _, info = env.step(hold(env))
+        _, reward, _, _, info = env.step(hold_standing(env))
         assert info["success"] == (step >= 5)
     assert 0.995 * 1.4406 < reward <= 1.4406
     assert info["steps_standing"] == 30
 
 
 @pytest.mark.parametrize("key", ["back", "left", "belly", "crouch", "kneel"])
-def test_a_robot_that_lies_does_not(bittle, key):
+def test_a_lying_robot_earns_little_and_does_not_succeed(bittle, key):
     env = RobotEnv("fall-recovery")
     env.reset(options={"qpos": bittle.keyframes[key].qpos})
-    low, high = bittle.joint_range.T
-    held = (bittle.keyframes[key].ctrl - (low + high) / 2) / ((high - low) / 2)
+    held = bittle.to_actions(bittle.keyframes[key].ctrl)
     for _ in range(20):
         _, reward, _, _, info = env.step(held)
         assert not info["success"] and not info["success_loose"]
     assert reward < 0.85  # of 1.44
 
 
-def test_the_reward_is_the_sum_of_the_terms_in_the_info(task_name, nine, actions):
+def test_the_reward_is_the_sum_of_its_terms_in_info(task_name, nine, actions):
     env = RobotEnv(task_name, starts=nine)
     env.reset(seed=0)
     for action in actions(10, 1):
@@ -157,25 +157,25 @@ def test_the_reward_is_the_sum_of_the_terms_in_the_info(task_name, nine, actions
         assert set(env.task.memory) <= info.keys()
 
 
-def test_what_is_seen_is_gravity_angular_velocity_and_joints(nine, actions):
+def test_observations_are_gravity_angular_velocity_and_joints(nine, actions):
     env = RobotVectorEnv(3, starts=nine, **FAST)
     env.reset(seed=0)
     for action in actions(3, 3):
-        seen, *_ = env.step(action)
+        obs, *_ = env.step(action)
     qpos, now = env.episodes.robots.qpos, env.episodes.robots.readings
-    np.testing.assert_allclose(seen[:, :3], gravity_in_body(qpos[:, 3:7]), atol=1e-6)
-    np.testing.assert_allclose(seen[:, 3:6], now.angular_velocity, rtol=1e-6)
-    np.testing.assert_allclose(seen[:, 6:], qpos[:, 7:], rtol=1e-6, atol=1e-6)
-    assert seen.dtype == np.float32
-    np.testing.assert_array_equal(env.observe(), seen)
+    np.testing.assert_allclose(obs[:, :3], gravity_in_body(qpos[:, 3:7]), atol=1e-6)
+    np.testing.assert_allclose(obs[:, 3:6], now.angular_velocity, rtol=1e-6)
+    np.testing.assert_allclose(obs[:, 6:], qpos[:, 7:], rtol=1e-6, atol=1e-6)
+    assert obs.dtype == np.float32
+    np.testing.assert_array_equal(env.observe(), obs)
 
 
-def test_what_is_seen_stays_within_the_space(nine, actions):
+def test_observations_stay_within_the_space(nine, actions):
     env = RobotVectorEnv(4, starts=nine, **FAST)
     env.reset(seed=0)
     for action in np.sign(actions(40, 4)):
-        seen, *_ = env.step(action)
-        assert env.observation_space.contains(seen)
+        obs, *_ = env.step(action)
+        assert env.observation_space.contains(obs)
     env.episodes.robots.readings.angular_velocity[0] = 1e4
     assert env.observation_space.contains(env.observe())
 
@@ -183,28 +183,28 @@ def test_what_is_seen_stays_within_the_space(nine, actions):
 def test_episodes_end_by_truncation_after_300_steps(bittle):
     env = RobotEnv("fall-recovery")
     env.reset(seed=0)
-    ends = [env.step(hold(env))[2:4] for _ in range(300)]
+    ends = [env.step(hold_standing(env))[2:4] for _ in range(300)]
     assert ends == [(False, False)] * 299 + [(False, True)]
 
 
 @pytest.mark.parametrize(
     ("task", "n_steps"), [("stand", 100), (Stand(episode_steps=3), 3)]
 )
-def test_the_task_says_how_long_an_episode_is(task, n_steps):
+def test_the_task_sets_the_length_of_episodes(task, n_steps):
     env = RobotVectorEnv(2, task, **FAST)
     env.reset(seed=0)
     ended = [env.step(np.zeros((2, 8)))[3] for _ in range(n_steps)]
     np.testing.assert_array_equal(np.flatnonzero(np.any(ended, axis=1)), n_steps - 1)
 
 
-def test_the_length_of_episodes_can_be_given_to_make_vec():
+def test_make_vec_can_set_the_length_of_episodes():
     env = gymnasium.make_vec("kaccess/Stand-v0", num_envs=2, max_episode_steps=2)
     env.reset(seed=0)
     assert not env.step(np.zeros((2, 8)))[3].any()
     assert env.step(np.zeros((2, 8)))[3].all()
 
 
-def test_the_low_pass_is_a_setting_of_the_task(bittle):
+def test_the_task_sets_the_low_pass(bittle):
     for low_pass, share in ((0.4, 0.6), (0.0, 1.0)):
         env = RobotVectorEnv(1, FallRecovery(low_pass=low_pass), **FAST)
         env.reset(seed=0)
@@ -217,7 +217,7 @@ def test_the_low_pass_is_a_setting_of_the_task(bittle):
 
 
 @pytest.mark.parametrize("n_envs", [1, 2])
-def test_pictures_are_rendered(n_envs):
+def test_environments_render_pictures(n_envs):
     env = RobotEnv(render_mode="rgb_array")
     vec = RobotVectorEnv(n_envs, render_mode="rgb_array", **FAST)
     env.reset(seed=0)
@@ -235,13 +235,13 @@ def test_pictures_are_rendered(n_envs):
     vec.close()
 
 
-def test_looking_changes_nothing(nine, actions):
+def test_rendering_changes_nothing(nine, actions):
     envs = [RobotEnv(starts=nine, render_mode=mode) for mode in (None, "rgb_array")]
     for env in envs:
         env.reset(seed=0)
     for action in actions(4, 1):
-        plain, seen = (env.step(action[0])[0] for env in envs)
-        np.testing.assert_array_equal(plain, seen)
+        plain, rendered = (env.step(action[0])[0] for env in envs)
+        np.testing.assert_array_equal(plain, rendered)
         try:
             assert envs[0].render() is None
             envs[1].render()
@@ -249,12 +249,12 @@ def test_looking_changes_nothing(nine, actions):
             pytest.skip(str(error))
 
 
-def test_a_render_mode_that_is_not_there_is_explained():
+def test_an_unknown_render_mode_raises():
     with pytest.raises(InputError, match="`render_mode` must be None or one of rgb"):
         RobotEnv(render_mode="human")
 
 
-def test_a_task_that_is_not_there_is_explained():
+def test_an_unknown_task_raises():
     with pytest.raises(InputError, match=r"Unknown task 'fall-recover'.*Did you mean"):
         RobotEnv("fall-recover")
 
@@ -272,6 +272,6 @@ def test_settings_of_a_task_are_checked(setting, reason):
         FallRecovery(**setting)
 
 
-def test_a_robot_by_name_or_as_an_object():
+def test_a_robot_is_given_by_name_or_as_an_object():
     for robot in ("bittle-real", load_robot("bittle-real")):
         assert RobotEnv(robot=robot).robot.name == "bittle-real"

@@ -1,4 +1,4 @@
-"""How episodes begin and go on: starts, seeds, states, and what is refused."""
+"""Starts, seeds and states of episodes, and errors for invalid ones."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from kaccess.envs import FallRecovery, RobotEnv, RobotVectorEnv
 from tests.envs.common import FAST
 
 
-def test_episodes_begin_in_the_starts_at_rest(nine):
+def test_episodes_begin_at_rest_in_one_of_the_starts(nine):
     env = RobotVectorEnv(200, starts=nine, **FAST)
     env.reset(seed=5)
     qpos = env.episodes.robots.qpos
@@ -21,7 +21,7 @@ def test_episodes_begin_in_the_starts_at_rest(nine):
     np.testing.assert_array_equal(env.episodes.robots.readings.joint_velocity, 0.0)
 
 
-def test_without_starts_it_stands(bittle):
+def test_without_starts_the_robot_stands(bittle):
     env = RobotVectorEnv(1, **FAST)
     env.reset()
     np.testing.assert_array_equal(env.episodes.robots.qpos[0], bittle.standing)
@@ -37,7 +37,7 @@ def test_the_same_seed_gives_the_same_starts(nine):
     assert not np.array_equal(first, env.reset(seed=4)[0])
 
 
-def test_sub_environment_i_draws_from_a_stream_of_its_own(nine):
+def test_each_sub_environment_draws_from_its_own_stream(nine):
     env = RobotVectorEnv(4, starts=nine, **FAST)
     env.reset(seed=7)
     expected = [nine.sample(np.random.default_rng([7, i]), 1)[0] for i in range(4)]
@@ -48,7 +48,7 @@ def test_sub_environment_i_draws_from_a_stream_of_its_own(nine):
     np.testing.assert_array_equal(env.episodes.robots.qpos, expected)
 
 
-def test_other_starts_in_one_sub_environment_change_no_number_of_another(nine, actions):
+def test_starts_of_one_sub_environment_do_not_affect_the_others(nine, actions):
     others = [nine, InitialStates.uniform(nine.qpos[:2], names=("a", "b"), model="")]
     runs = []
     for changed in others:
@@ -62,8 +62,8 @@ def test_other_starts_in_one_sub_environment_change_no_number_of_another(nine, a
         assert not np.array_equal(one[:, 1], other[:, 1])
 
 
-def test_an_interrupted_run_equals_one_that_was_not(task_name, nine, actions):
-    """Bit for bit, across the ends of episodes, from plain arrays."""
+def test_a_continued_run_equals_an_uninterrupted_one(task_name, nine, actions):
+    """To the bit, across the ends of episodes, from plain arrays."""
     task = type(kaccess.envs.make_task(task_name))(episode_steps=7)
 
     def make():
@@ -80,7 +80,7 @@ def test_an_interrupted_run_equals_one_that_was_not(task_name, nine, actions):
         name: np.array(each.tolist(), each.dtype)
         for name, each in first.get_state().items()
     }
-    first.step(moves[0])  # what comes after leaves the state alone
+    first.step(moves[0])  # does not change the state that was returned
     second.set_state(state)
     np.testing.assert_array_equal(second.observe(), expected[9][0])
     for action, outcome in zip(moves[10:], expected[10:], strict=True):
@@ -90,7 +90,7 @@ def test_an_interrupted_run_equals_one_that_was_not(task_name, nine, actions):
         assert each.dtype.kind in "fiu"
 
 
-def test_a_state_can_be_set_again_and_again(nine, actions):
+def test_a_state_can_be_set_twice(nine, actions):
     env = RobotVectorEnv(2, starts=nine, **FAST)
     env.reset(seed=0)
     for action in actions(5, 2):
@@ -103,11 +103,11 @@ def test_a_state_can_be_set_again_and_again(nine, actions):
     np.testing.assert_array_equal(*ends)
 
 
-def test_a_start_can_be_given(bittle, nine):
+def test_reset_takes_a_given_state(bittle, nine):
     env, vec = RobotEnv(starts=nine), RobotVectorEnv(2, starts=nine, **FAST)
     crouch, back = (np.array(bittle.keyframes[key].qpos) for key in ("crouch", "back"))
-    seen, _ = env.reset(options={"qpos": crouch})
-    np.testing.assert_allclose(seen[6:], crouch[7:], rtol=1e-6)
+    obs, _ = env.reset(options={"qpos": crouch})
+    np.testing.assert_allclose(obs[6:], crouch[7:], rtol=1e-6)
     vec.reset(options={"qpos": back})
     np.testing.assert_array_equal(vec.episodes.robots.qpos, [back, back])
     vec.reset(options={"qpos": np.array([crouch, back])})
@@ -117,7 +117,7 @@ def test_a_start_can_be_given(bittle, nine):
     np.testing.assert_array_equal(vec.episodes.robots.qpos, [back, back])
 
 
-def test_a_simulation_that_breaks_down_ends_its_episode(nine):
+def test_a_diverged_simulation_ends_its_episode(nine):
     env = RobotVectorEnv(2, starts=nine, **FAST)
     env.reset(seed=0)
     state = env.get_state()
@@ -131,7 +131,7 @@ def test_a_simulation_that_breaks_down_ends_its_episode(nine):
     assert np.isfinite(env.step(np.zeros((2, 8)))[0]).all()
 
 
-def test_a_step_before_the_first_reset_is_explained():
+def test_a_step_before_the_first_reset_raises():
     env = RobotVectorEnv(1, **FAST)
     with pytest.raises(ResetNeeded, match="Call `reset` before"):
         env.step(np.zeros((1, 8)))
@@ -141,7 +141,7 @@ def test_a_step_before_the_first_reset_is_explained():
         RobotVectorEnv(2, **FAST).reset(options={"reset_mask": np.array([True, False])})
 
 
-def test_starts_of_another_robot_are_explained(bittle, tiny, nine):
+def test_starts_of_another_robot_raise(bittle, tiny, nine):
     with pytest.raises(InputError, match="belong to another robot than 'bittle-real'"):
         RobotEnv(robot="bittle-real", starts=nine)
     nameless = InitialStates.uniform(tiny.standing[None], names=("a",), model="")
@@ -164,19 +164,19 @@ def test_starts_of_another_robot_are_explained(bittle, tiny, nine):
         ({"reset_mask": [False, False]}, "at least one of them true"),
     ],
 )
-def test_options_that_cannot_be_are_explained(options, reason):
+def test_invalid_options_raise(options, reason):
     env = RobotVectorEnv(2, **FAST)
     env.reset(seed=0)
     with pytest.raises(InputError, match=reason):
         env.reset(options=options)
 
 
-def test_seeds_that_do_not_match_are_explained():
+def test_a_wrong_number_of_seeds_raises():
     with pytest.raises(InputError, match="one for each of the 2 environments, got 3"):
         RobotVectorEnv(2, **FAST).reset(seed=[1, 2, 3])
 
 
-def test_a_state_of_something_else_is_explained():
+def test_a_state_of_another_environment_raises():
     env, other = RobotVectorEnv(2, **FAST), RobotVectorEnv(3, **FAST)
     env.reset(seed=0)
     other.reset(seed=0)

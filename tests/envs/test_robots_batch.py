@@ -3,22 +3,25 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kaccess import InputError
+from kaccess import InputError, load_robot
+from kaccess.config import EngineConfig
 from kaccess.envs import RobotsBatch
-from kaccess.envs.readings import _rotation_vector
+from kaccess.envs.readings import _find_rotation
+from tests.conftest import TINY
+from tests.envs.common import FAST
 from tests.envs.plain import LEGS, PlainRobot
 
 
-def starts(nine, n):
+def draw_states(nine, n):
     return nine.sample(np.random.default_rng(1), n)
 
 
 @pytest.fixture
 def pair(bittle, nine, actions):
-    """Robots in a batch and the same in plain loops, after half a second of motion."""
-    batch = RobotsBatch(bittle, 5, low_pass=0.4, n_threads=2)
+    """Robots in a batch and in plain loops, after half a second of the same motion."""
+    batch = RobotsBatch(bittle, 5, low_pass=0.4, engine=EngineConfig(threads=2))
     plains = [PlainRobot(bittle) for _ in range(5)]
-    qpos = starts(nine, 5)
+    qpos = draw_states(nine, 5)
     batch.reset(qpos)
     for plain, state in zip(plains, qpos, strict=True):
         plain.reset(state)
@@ -29,7 +32,7 @@ def pair(bittle, nine, actions):
     return batch, plains
 
 
-def test_robots_move_as_in_a_plain_loop_bit_for_bit(pair):
+def test_a_batch_equals_plain_loops_to_the_bit(pair):
     batch, plains = pair
     np.testing.assert_array_equal(batch.qpos, [plain.data.qpos for plain in plains])
     np.testing.assert_array_equal(
@@ -37,30 +40,29 @@ def test_robots_move_as_in_a_plain_loop_bit_for_bit(pair):
     )
 
 
-def test_readings_are_what_mujocos_sensors_tell(pair):
+def test_readings_equal_mujocos_sensors(pair):
     batch, plains = pair
     now = batch.readings
     expected = {
-        "height": [plain.sensor("position")[2] for plain in plains],
-        "gravity": [-plain.sensor("up") for plain in plains],
-        "angular_velocity": [plain.sensor("gyro") for plain in plains],
+        "height": [plain.read("position")[2] for plain in plains],
+        "gravity": [-plain.read("up") for plain in plains],
+        "angular_velocity": [plain.read("gyro") for plain in plains],
         "torque": [plain.torque for plain in plains],
         "foot_distance": [plain.foot_distance for plain in plains],
         "distance": [plain.distance for plain in plains],
         "joints": [plain.data.qpos[7:] for plain in plains],
         "joint_velocity": [plain.data.qvel[6:] for plain in plains],
-        "velocity": [plain.data.qvel[:3] for plain in plains],
     }
     for name, value in expected.items():
         np.testing.assert_allclose(getattr(now, name), value, atol=1e-9, err_msg=name)
 
 
-def test_contacts_are_those_that_mujoco_finds(bittle, nine, actions):
-    """From every keyframe and some steps on, so that most parts touch once."""
-    batch, plain = RobotsBatch(bittle, 1, n_threads=1), PlainRobot(bittle, low_pass=0)
+def test_contacts_equal_those_of_mujoco(bittle, nine, actions):
+    """From every keyframe and for some steps, so that most parts touch the floor."""
+    batch, plain = RobotsBatch(bittle, 1, **FAST), PlainRobot(bittle, low_pass=0)
     torso = np.flatnonzero(bittle.model.geom_bodyid == bittle.model.body("torso").id)
     body = {bittle.model.geom(int(g)).name for g in torso}
-    seen, bodies = set(), set()
+    all_touching, body_values = set(), set()
     for qpos in nine.qpos:
         batch.reset(qpos[None])
         plain.reset(qpos)
@@ -71,15 +73,15 @@ def test_contacts_are_those_that_mujoco_finds(bittle, nine, actions):
             assert now.body_touches[0] == bool(touching & body)
             for leg, touches in zip(LEGS, now.foot_touches[0], strict=True):
                 assert touches == (f"{leg}_foot" in touching)
-            seen |= touching
-            bodies.add(bool(now.body_touches[0]))
-    assert {"head", "tail", *(f"{leg}_foot" for leg in LEGS)} <= seen
-    assert bodies == {True, False}
+            all_touching |= touching
+            body_values.add(bool(now.body_touches[0]))
+    assert {"head", "tail", *(f"{leg}_foot" for leg in LEGS)} <= all_touching
+    assert body_values == {True, False}
 
 
 def test_a_turn_is_the_rotation_since_the_last_step(bittle):
-    """In free fall, spinning about each axis of the body in turn."""
-    batch = RobotsBatch(bittle, 3, n_threads=1)
+    """In free fall, one robot spins about each axis of the body."""
+    batch = RobotsBatch(bittle, 3, **FAST)
     qpos = np.repeat(bittle.standing[None], 3, axis=0)
     qpos[:, 2] = 5.0
     batch.reset(qpos)
@@ -91,36 +93,36 @@ def test_a_turn_is_the_rotation_since_the_last_step(bittle):
     held = (bittle.standing[7:] - batch._middle) / batch._half
     batch.step(np.repeat(held[None], 3, axis=0))
     turn = batch.readings.turn
-    # Slower than rigid: limbs swing out. It is the rate that the gyro tells, in time.
+    # Slower than a rigid body, because limbs swing out; about gyro rate x time.
     rate = batch.readings.angular_velocity
     np.testing.assert_allclose(np.diag(turn), 15 * 0.04, atol=0.1)
     np.testing.assert_allclose(turn, rate * 0.04, atol=0.1)
 
 
-def test_a_turn_goes_the_short_way_round():
-    """Against SciPy; a quaternion and its negative are the same attitude."""
+def test_a_turn_takes_the_shorter_way():
+    """Compared with SciPy; a quaternion and its negative are the same attitude."""
     before, after = np.random.default_rng(0).normal(size=(2, 50, 4))
     before /= np.linalg.norm(before, axis=1, keepdims=True)
     after /= np.linalg.norm(after, axis=1, keepdims=True)
     one, other = (Rotation.from_quat(q, scalar_first=True) for q in (before, after))
     turn = np.empty(3)
     for row, expected in enumerate((one.inv() * other).as_rotvec()):
-        _rotation_vector(before[row], after[row], turn)
+        _find_rotation(before[row], after[row], turn)
         np.testing.assert_allclose(turn, expected, atol=1e-9)
-    _rotation_vector(before[0], -before[0], turn)
+    _find_rotation(before[0], -before[0], turn)
     np.testing.assert_allclose(turn, 0.0, atol=1e-9)
 
 
-def test_actions_reach_over_the_range_of_each_joint(robot):
-    batch = RobotsBatch(robot, 3, n_threads=1)
+def test_actions_cover_the_range_of_each_joint(robot):
+    batch = RobotsBatch(robot, 3, **FAST)
     batch.reset(np.repeat(robot.standing[None], 3, axis=0))
     batch.step(np.array([[-1.0], [1.0], [7.0]]) * np.ones(8))
     low, high = robot.joint_range.T
     np.testing.assert_allclose(batch.readings.target, [low, high, high])
 
 
-def test_targets_are_smoothed_from_the_joints_held_at_the_start(bittle):
-    batch = RobotsBatch(bittle, 1, low_pass=0.4, n_threads=1)
+def test_targets_are_filtered_from_the_joints_at_the_start(bittle):
+    batch = RobotsBatch(bittle, 1, low_pass=0.4, **FAST)
     batch.reset(bittle.standing[None])
     np.testing.assert_array_equal(batch.readings.target[0], bittle.standing[7:])
     target = bittle.standing[7:].copy()
@@ -133,40 +135,40 @@ def test_targets_are_smoothed_from_the_joints_held_at_the_start(bittle):
 
 @pytest.mark.parametrize(("rate", "n_substeps"), [(25, 12), (50, 6), (300, 1)])
 def test_a_control_step_is_a_whole_number_of_physics_steps(bittle, rate, n_substeps):
-    batch = RobotsBatch(bittle, 1, control_rate=rate, n_threads=1)
+    batch = RobotsBatch(bittle, 1, control_rate=rate, **FAST)
     assert batch.n_substeps == n_substeps
     batch.reset(bittle.standing[None])
     batch.step(np.zeros((1, 8)))
-    assert batch.data(0).time == pytest.approx(1 / rate)
+    assert batch.get_data(0).time == pytest.approx(1 / rate)
     assert batch.readings.time_step == pytest.approx(1 / rate)
 
 
 @pytest.mark.parametrize("rate", [40, 301, 700])
-def test_rates_that_do_not_divide_are_explained(bittle, rate):
+def test_control_rates_that_do_not_divide_the_physics_rate_raise(bittle, rate):
     with pytest.raises(InputError, match=rf"must divide .* got {rate} Hz and 300 Hz"):
         RobotsBatch(bittle, 1, control_rate=rate)
 
 
-def test_threads_and_company_change_nothing(bittle, nine, actions):
-    qpos, states = starts(nine, 6), []
+def test_threads_and_other_robots_change_nothing(bittle, nine, actions):
+    qpos, states = draw_states(nine, 6), []
     for n_threads in (1, 2):
-        batch = RobotsBatch(bittle, 6, n_threads=n_threads)
+        batch = RobotsBatch(bittle, 6, engine=EngineConfig(threads=n_threads))
         batch.reset(qpos)
         for action in actions(10, 6):
             batch.step(action)
         states.append(batch.get_state())
     np.testing.assert_array_equal(*states)
 
-    alone = RobotsBatch(bittle, 1, n_threads=1)
+    alone = RobotsBatch(bittle, 1, **FAST)
     alone.reset(qpos[3:4])
     for action in actions(10, 6):
         alone.step(action[3:4])
     np.testing.assert_array_equal(alone.get_state(), states[0][3:4])
 
 
-def test_reset_of_a_row_leaves_no_trace_of_before(bittle, nine, actions):
-    batch, fresh = (RobotsBatch(bittle, 2, n_threads=1) for _ in range(2))
-    batch.reset(starts(nine, 2))
+def test_a_reset_robot_equals_a_new_one(bittle, nine, actions):
+    batch, fresh = (RobotsBatch(bittle, 2, **FAST) for _ in range(2))
+    batch.reset(draw_states(nine, 2))
     for action in actions(10, 2):
         batch.step(action)
     moved = batch.get_state()
@@ -175,12 +177,12 @@ def test_reset_of_a_row_leaves_no_trace_of_before(bittle, nine, actions):
     after = batch.get_state()
     np.testing.assert_array_equal(after[0], moved[0])
     np.testing.assert_array_equal(after[1], fresh.get_state()[1])
-    for now, new in zip(batch.readings[:14], fresh.readings[:14], strict=True):
+    for now, new in zip(batch.readings[:13], fresh.readings[:13], strict=True):
         np.testing.assert_array_equal(now[1], new[1])
 
 
-def test_a_simulation_that_breaks_down_is_told_and_stays_alone(bittle, capfd):
-    batch = RobotsBatch(bittle, 3, n_threads=1)
+def test_a_diverged_simulation_is_reported_and_affects_no_other(bittle, capfd):
+    batch = RobotsBatch(bittle, 3, **FAST)
     batch.reset(np.repeat(bittle.standing[None], 3, axis=0))
     state = batch.get_state()
     state[1, 1 + bittle.model.nq] = 1e12  # a velocity
@@ -191,7 +193,7 @@ def test_a_simulation_that_breaks_down_is_told_and_stays_alone(bittle, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_height_to_stand_at_is_where_the_standing_pose_settles(bittle):
+def test_the_standing_height_is_that_of_the_standing_pose_at_rest(bittle):
     batch, plain = RobotsBatch(bittle, 1), PlainRobot(bittle)
     plain.reset(bittle.standing)
     for _ in range(900):
@@ -201,10 +203,7 @@ def test_the_height_to_stand_at_is_where_the_standing_pose_settles(bittle):
     assert batch.readings.standing_height == pytest.approx(settled, abs=2e-4)
 
 
-def test_a_robot_that_cannot_stand_still_is_explained(tmp_path):
-    from kaccess import load_robot
-    from tests.conftest import TINY
-
+def test_a_robot_that_cannot_stand_still_raises(tmp_path):
     path = tmp_path / "ice.xml"
     text = TINY.read_text().replace("0 0 0.03 1 0 0 0 0 0", "0 0 5000 1 0 0 0 0 0")
     path.write_text(text)
@@ -219,17 +218,17 @@ def test_a_robot_that_cannot_stand_still_is_explained(tmp_path):
         (lambda q: q[:1], r"shape \(2, 15\)"),
         (lambda q: np.where(np.arange(15) == 8, np.nan, q), "must be finite"),
         (lambda q: np.where(np.arange(15) == 3, 0.5, q), r"unit quaternion .* 0\.5"),
-        (lambda q: q - 0.03 * (np.arange(15) == 2), "30 mm into the floor"),
+        (lambda q: q - 0.03 * (np.arange(15) == 2), "30 mm inside it"),
     ],
 )
-def test_states_that_cannot_be_are_explained(bittle, change, reason):
-    batch = RobotsBatch(bittle, 2, n_threads=1)
+def test_invalid_states_raise(bittle, change, reason):
+    batch = RobotsBatch(bittle, 2, **FAST)
     with pytest.raises(InputError, match=reason):
         batch.reset(change(np.repeat(bittle.standing[None], 2, axis=0)))
 
 
-def test_actions_that_cannot_be_are_explained(bittle):
-    batch = RobotsBatch(bittle, 2, n_threads=1)
+def test_invalid_actions_raise(bittle):
+    batch = RobotsBatch(bittle, 2, **FAST)
     batch.reset(np.repeat(bittle.standing[None], 2, axis=0))
     with pytest.raises(InputError, match=r"`actions` .* \(2, 8\), .* got \(2, 7\)"):
         batch.step(np.zeros((2, 7)))
@@ -237,8 +236,8 @@ def test_actions_that_cannot_be_are_explained(bittle):
         batch.step(np.full((2, 8), np.nan))
 
 
-def test_counts_that_cannot_be_are_explained(bittle):
+def test_invalid_counts_raise(bittle):
     with pytest.raises(InputError, match="`num_envs` must be at least 1, got 0"):
         RobotsBatch(bittle, 0)
-    with pytest.raises(InputError, match="`n_threads` must not be negative, got -1"):
-        RobotsBatch(bittle, 1, n_threads=-1)
+    with pytest.raises(InputError, match="`threads` must not be negative, got -1"):
+        RobotsBatch(bittle, 1, engine=EngineConfig(threads=-1))

@@ -1,4 +1,4 @@
-"""MuJoCo Warp under environments, on its CPU device: the same code as on a GPU."""
+"""Environments on MuJoCo Warp, on its CPU device: the same code as on a GPU."""
 
 import numpy as np
 import pytest
@@ -6,18 +6,20 @@ import pytest
 pytest.importorskip("mujoco_warp")
 
 from kaccess import InputError
-from kaccess.engines import warp_buffers
+from kaccess.config import EngineConfig
+from kaccess.engines.warp.buffers import Buffers
 from kaccess.envs import Conditions, RobotsBatch, RobotVectorEnv
 
+WARP = EngineConfig(engine="warp", device="cpu")
 
-def robots(robot, n, engine="warp"):
-    device = "cpu" if engine == "warp" else None
-    return RobotsBatch(robot, n, low_pass=0.4, engine=engine, device=device)
+
+def make_robots(robot, n, engine=WARP):
+    return RobotsBatch(robot, n, low_pass=0.4, engine=engine)
 
 
 @pytest.fixture(scope="module")
 def shared(bittle):
-    return robots(bittle, 3)
+    return make_robots(bittle, 3)
 
 
 def begin(batch, nine):
@@ -25,41 +27,43 @@ def begin(batch, nine):
     return batch
 
 
-def test_robots_move_as_on_the_cpu(bittle, shared, nine, actions):
-    """For three control steps: then single precision would show in contacts."""
-    there, here = begin(shared, nine), begin(robots(bittle, 3, "mujoco"), nine)
+def test_robots_move_as_on_mujoco(bittle, shared, nine, actions):
+    """For three control steps; after that, rounding shows in contacts."""
+    warp, mujoco = begin(shared, nine), begin(make_robots(bittle, 3, "mujoco"), nine)
     for name in ("gravity", "distance", "foot_distance", "target", "joints"):
-        expected = getattr(here.readings, name)
+        expected = getattr(mujoco.readings, name)
         np.testing.assert_allclose(
-            getattr(there.readings, name), expected, atol=1e-6, err_msg=name
+            getattr(warp.readings, name), expected, atol=1e-6, err_msg=name
         )
     for action in actions(3, 3):
-        assert not there.step(0.3 * action).any()
-        here.step(0.3 * action)
-    np.testing.assert_allclose(there.qpos, here.qpos, atol=2e-3)
+        assert not warp.step(0.3 * action).any()
+        mujoco.step(0.3 * action)
+    np.testing.assert_allclose(warp.qpos, mujoco.qpos, atol=2e-3)
     for name in ("height", "torque", "distance", "foot_distance", "turn"):
-        expected = getattr(here.readings, name)
+        expected = getattr(mujoco.readings, name)
         np.testing.assert_allclose(
-            getattr(there.readings, name), expected, atol=5e-3, err_msg=name
+            getattr(warp.readings, name), expected, atol=5e-3, err_msg=name
         )
 
 
-def test_conditions_hold_there_too(bittle, nine, actions):
+def test_conditions_apply_on_warp_too(bittle, nine, actions):
     hard = Conditions.parse("torque=0.5,friction=0.2,mass=1.5,slope=10")
-    robot = hard.applied_to(bittle)
-    there, here, nominal = (
-        begin(robots(body, 3, engine), nine)
-        for body, engine in ((robot, "warp"), (robot, "mujoco"), (bittle, "mujoco"))
+    robot = hard.apply_to(bittle)
+    warp, mujoco, nominal = (
+        begin(make_robots(body, 3, engine), nine)
+        for body, engine in ((robot, WARP), (robot, "mujoco"), (bittle, "mujoco"))
     )
     for action in actions(3, 3):
-        for each in (there, here, nominal):
+        for each in (warp, mujoco, nominal):
             each.step(0.3 * action)
-    np.testing.assert_allclose(there.qpos, here.qpos, atol=2e-3)
-    assert np.abs(here.qpos - nominal.qpos).max() > 0.02
-    np.testing.assert_allclose(there.readings.gravity, here.readings.gravity, atol=5e-3)
+    np.testing.assert_allclose(warp.qpos, mujoco.qpos, atol=2e-3)
+    assert np.abs(mujoco.qpos - nominal.qpos).max() > 0.02
+    np.testing.assert_allclose(
+        warp.readings.gravity, mujoco.readings.gravity, atol=5e-3
+    )
 
 
-def test_reset_of_a_row_leaves_no_trace_and_the_others_alone(shared, nine, actions):
+def test_a_reset_robot_equals_a_new_one_and_affects_no_other(shared, nine, actions):
     begin(shared, nine)
     fresh = shared.get_state()
     for action in actions(2, 3):
@@ -72,7 +76,7 @@ def test_reset_of_a_row_leaves_no_trace_and_the_others_alone(shared, nine, actio
     np.testing.assert_array_equal(shared.readings.torque[1], 0.0)
 
 
-def test_goes_on_from_a_state(shared, nine, actions):
+def test_a_run_continues_from_a_state(shared, nine, actions):
     begin(shared, nine)
     first, second = actions(2, 3)
     shared.step(first)
@@ -85,29 +89,31 @@ def test_goes_on_from_a_state(shared, nine, actions):
     np.testing.assert_allclose(*ends, atol=1e-5)
 
 
-def test_too_many_contacts_are_told_and_the_step_is_made_again(
+def test_too_many_contacts_repeat_the_step_with_larger_buffers(
     bittle, shared, nine, actions, monkeypatch, caplog
 ):
-    small = warp_buffers.Buffers(n_contacts=4, n_rows=10)
-    monkeypatch.setattr(warp_buffers.Buffers, "of", lambda model: small)
-    crowded = begin(robots(bittle, 3), nine)
+    small = Buffers(n_contacts=4, n_rows=10)
+    monkeypatch.setattr(Buffers, "of", lambda model: small)
+    crowded = begin(make_robots(bittle, 3), nine)
     begin(shared, nine)
     action = next(iter(actions(1, 3)))
     for each in (crowded, shared):
         each.step(0.3 * action)
-    assert "the step is made again" in caplog.text
+    assert "The step is repeated" in caplog.text
     np.testing.assert_allclose(crowded.qpos, shared.qpos, atol=1e-4)
 
 
-def test_what_no_buffer_can_hold_is_told(bittle, nine, actions, monkeypatch):
-    batch = begin(robots(bittle, 3), nine)
-    monkeypatch.setattr(batch._physics, "_n_overflowed", lambda: 1)
-    monkeypatch.setattr(batch._physics, "_make_room", lambda n: None)
+def test_more_contacts_than_the_largest_buffer_raise(
+    bittle, nine, actions, monkeypatch
+):
+    batch = begin(make_robots(bittle, 3), nine)
+    monkeypatch.setattr(batch._physics, "_count_overflowed", lambda: 1)
+    monkeypatch.setattr(batch._physics, "_grow_buffers", lambda n: None)
     with pytest.raises(InputError, match=r"bittle has more contacts .* even with"):
         batch.step(actions(1, 3)[0])
 
 
-def test_a_simulation_that_breaks_down_is_told_and_stays_alone(shared, nine, actions):
+def test_a_diverged_simulation_is_reported_and_affects_no_other(shared, nine, actions):
     begin(shared, nine)
     state = shared.get_state()
     state[1, shared.robot.model.nq] = np.nan
@@ -120,15 +126,13 @@ def test_a_simulation_that_breaks_down_is_told_and_stays_alone(shared, nine, act
     assert not shared.step(first).any()
 
 
-def test_shows_a_robot(shared, nine):
+def test_data_of_one_robot_show_its_state(shared, nine):
     begin(shared, nine)
-    np.testing.assert_allclose(shared.data(1).qpos, nine.qpos[3])
+    np.testing.assert_allclose(shared.get_data(1).qpos, nine.qpos[3])
 
 
-def test_vector_environment_on_warp(bittle, nine):
-    env = RobotVectorEnv(
-        3, robot=bittle, starts=nine, engine="warp", device="cpu", max_episode_steps=2
-    )
+def test_a_vector_environment_runs_on_warp(bittle, nine):
+    env = RobotVectorEnv(3, robot=bittle, starts=nine, engine=WARP, max_episode_steps=2)
     env.reset(seed=0)
     for _ in range(2):
         obs, reward, _, truncated, _ = env.step(np.zeros((3, 8)))
@@ -137,8 +141,8 @@ def test_vector_environment_on_warp(bittle, nine):
     assert (reward > 0).all()
 
 
-def test_other_engines_are_refused(bittle):
+def test_other_engines_raise(bittle):
     with pytest.raises(InputError, match="'mujoco' and 'warp', not on 'bullet'"):
         RobotsBatch(bittle, 1, engine="bullet")
     with pytest.raises(InputError, match="`device` is for the engine 'warp'"):
-        RobotsBatch(bittle, 1, device="cpu")
+        RobotsBatch(bittle, 1, engine=EngineConfig(device="cpu"))

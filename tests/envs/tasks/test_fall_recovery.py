@@ -5,14 +5,15 @@ import pytest
 
 from kaccess.envs import FallRecovery, RobotsBatch
 from kaccess.envs.tasks.fall_recovery import TableI
-from tests.envs.hand import HEIGHT, STANDING, judge, standing, tilted
+from tests.envs.common import FAST
+from tests.envs.hand import HEIGHT, STANDING, judge, make_standing, tilt_gravity
 from tests.envs.plain import LEGS, PlainRobot
 
-MOST = 0.667 + 0.333 + 3 * 0.067 + 0.067 + 4 * 0.3 * 0.033 + 0.067 + 2 * 0.033
+MAXIMUM = 0.667 + 0.333 + 3 * 0.067 + 0.067 + 4 * 0.3 * 0.033 + 0.067 + 2 * 0.033
 
 
-def test_a_robot_that_stands_perfectly_gets_every_term_in_full():
-    terms, _ = judge(FallRecovery(), standing())
+def test_a_robot_that_stands_perfectly_gets_the_maximum_of_every_term():
+    terms, _ = judge(FallRecovery(), make_standing())
     assert {name: term[0] for name, term in terms.items()} == pytest.approx(
         {
             "height": 0.667,
@@ -26,7 +27,7 @@ def test_a_robot_that_stands_perfectly_gets_every_term_in_full():
             "action_difference": 0.033,
         }
     )
-    assert sum(terms.values())[0] == pytest.approx(MOST)
+    assert sum(terms.values())[0] == pytest.approx(MAXIMUM)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +50,9 @@ def test_a_robot_that_stands_perfectly_gets_every_term_in_full():
         ("action_difference", {"target": STANDING + 0.25}, 0.033 * 0.606531),  # e^-0.5
     ],
 )
-def test_terms_are_those_of_table_one(term, changes, value):
-    perfect, _ = judge(FallRecovery(), standing())
-    terms, _ = judge(FallRecovery(), standing(**changes))
+def test_terms_equal_those_of_table_one(term, changes, value):
+    perfect, _ = judge(FallRecovery(), make_standing())
+    terms, _ = judge(FallRecovery(), make_standing(**changes))
     assert terms.pop(term)[0] == pytest.approx(value, rel=1e-5)
     others = {name: perfect[name][0] for name in terms}
     assert {name: each[0] for name, each in terms.items()} == pytest.approx(others)
@@ -61,15 +62,15 @@ def rbf(x, y, alpha):
     return np.exp(alpha * np.linalg.norm(np.subtract(x, y)) ** 2)
 
 
-def table_one(plain, h_target):
-    """Table I as the paper writes it, off MuJoCo's sensors."""
-    c_b = 0.0 if plain.sensor("torso_distance")[0] <= 0 else 1.0
+def compute_table_one(plain, h_target):
+    """Return Table I as in the paper, from MuJoCo's sensors."""
+    c_b = 0.0 if plain.read("torso_distance")[0] <= 0 else 1.0
     c_f = 0.3 * sum(plain.foot_distance <= 0)
     p, p_t = plain.data.qpos[7:], plain.data.ctrl
     return {
-        "height": 0.667 * rbf(plain.sensor("position")[2], h_target, -2000),
-        "orientation": 0.333 * rbf(-plain.sensor("up"), [0, 0, -1], -5),
-        "angular_velocity": 0.067 * rbf(plain.sensor("gyro"), 0, -0.05),
+        "height": 0.667 * rbf(plain.read("position")[2], h_target, -2000),
+        "orientation": 0.333 * rbf(-plain.read("up"), [0, 0, -1], -5),
+        "angular_velocity": 0.067 * rbf(plain.read("gyro"), 0, -0.05),
         "torque": 0.067 * rbf(plain.torque, 0, -5),
         "joint_velocity": 0.067 * rbf(plain.data.qvel[6:], 0, -0.05),
         "contact": 0.067 * c_b + 0.033 * c_f,
@@ -80,8 +81,8 @@ def table_one(plain, h_target):
 
 
 @pytest.mark.parametrize("key", ["stand", "back", "left", "kneel"])
-def test_moving_robots_earn_what_the_literal_table_says(robot, actions, key):
-    plain, batch = PlainRobot(robot), RobotsBatch(robot, 1, low_pass=0.4, n_threads=1)
+def test_rewards_of_moving_robots_equal_table_one(robot, actions, key):
+    plain, batch = PlainRobot(robot), RobotsBatch(robot, 1, low_pass=0.4, **FAST)
     qpos = np.array(robot.keyframes[key].qpos)
     plain.reset(qpos)
     batch.reset(qpos[None])
@@ -89,7 +90,7 @@ def test_moving_robots_earn_what_the_literal_table_says(robot, actions, key):
         plain.step(action[0])
         batch.step(action)
         terms, _ = judge(FallRecovery(), batch.readings)
-        literal = table_one(plain, batch.readings.standing_height)
+        literal = compute_table_one(plain, batch.readings.standing_height)
         assert {name: each[0] for name, each in terms.items()} == pytest.approx(literal)
     assert len(LEGS) == batch.readings.foot_distance.shape[1]
 
@@ -97,7 +98,7 @@ def test_moving_robots_earn_what_the_literal_table_says(robot, actions, key):
 def test_weights_and_kernels_can_be_set():
     other = TableI()._replace(height=2.0, jump_kernel=-1.0)
     task = dataclasses.replace(FallRecovery(), reward=other)
-    terms, _ = judge(task, standing(distance=1.0))
+    terms, _ = judge(task, make_standing(distance=1.0))
     assert terms["height"][0] == pytest.approx(2.0)
     assert terms["jump"][0] == pytest.approx(0.033 * np.exp(-1))
 
@@ -109,36 +110,35 @@ def test_weights_and_kernels_can_be_set():
         ({"height": HEIGHT - 0.0099}, True, True),
         ({"height": HEIGHT - 0.0101}, False, False),
         ({"height": HEIGHT + 0.0101}, False, False),
-        ({"gravity": tilted(14)}, True, True),
-        ({"gravity": tilted(-16)}, False, True),
-        ({"gravity": tilted(24, "roll")}, False, True),
-        ({"gravity": tilted(26, "roll")}, False, False),
-        ({"gravity": tilted(180)}, False, False),
+        ({"gravity": tilt_gravity(14)}, True, True),
+        ({"gravity": tilt_gravity(-16)}, False, True),
+        ({"gravity": tilt_gravity(24, "roll")}, False, True),
+        ({"gravity": tilt_gravity(26, "roll")}, False, False),
+        ({"gravity": tilt_gravity(180)}, False, False),
         ({"body_touches": True}, False, False),
     ],
 )
-def test_standing_is_high_upright_and_off_the_ground(changes, strict, loose):
+def test_a_standing_robot_is_high_upright_and_off_the_floor(changes, strict, loose):
     task, memory = FallRecovery(), None
     for _ in range(5):
-        _, memory = judge(task, standing(**changes), memory)
-    assert [each[0] for each in task.success(memory)] == [strict, loose]
+        _, memory = judge(task, make_standing(**changes), memory)
+    assert [each[0] for each in task.has_succeeded(memory)] == [strict, loose]
 
 
-def test_standing_must_last_for_a_fifth_of_a_second():
-    """Five control steps on end, up to now; a stumble starts the count again."""
+def test_standing_must_last_for_200_ms():
+    """Five control steps in a row, up to now; a stumble restarts the count."""
     task, memory, done = FallRecovery(), None, []
-    upright = [True] * 5 + [False] + [True] * 6
-    for up in upright:
-        _, memory = judge(task, standing(body_touches=not up), memory)
-        done.append(bool(task.success(memory)[0][0]))
+    for is_up in [True] * 5 + [False] + [True] * 6:
+        _, memory = judge(task, make_standing(body_touches=not is_up), memory)
+        done.append(bool(task.has_succeeded(memory)[0][0]))
     assert [step for step, each in enumerate(done, 1) if each] == [5, 11, 12]
     fast = FallRecovery(control_rate=50.0)
-    assert not fast.success(np.full((1, 2), 9.0))[0][0]
-    assert fast.success(np.full((1, 2), 10.0))[0][0]
+    assert not fast.has_succeeded(np.full((1, 2), 9.0))[0][0]
+    assert fast.has_succeeded(np.full((1, 2), 10.0))[0][0]
 
 
-def test_robots_are_judged_one_by_one():
-    now = standing(3, body_touches=[False, True, False])
+def test_only_the_given_robots_are_judged():
+    now = make_standing(3, body_touches=[False, True, False])
     memory, terms = np.zeros((3, 2)), np.zeros((3, 9))
     FallRecovery().judge(now, np.array([0, 1]), memory, terms)
     assert terms[0, 5] > terms[1, 5]
