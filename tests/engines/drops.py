@@ -1,4 +1,4 @@
-"""Robots to let fall, and how to compare where they end."""
+"""Random drops of a robot, and a comparison of results."""
 
 import numpy as np
 

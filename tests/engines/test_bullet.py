@@ -1,4 +1,4 @@
-"""The `bullet` engine against MuJoCo: the same robot, and the same law of motion."""
+"""The `bullet` engine compared with MuJoCo: the same robot, and the same motion."""
 
 from pathlib import Path
 
@@ -26,11 +26,11 @@ def robot(request):
     return load_robot(request.param)
 
 
-def world_of(robot):
+def make_world(robot):
     return World(describe_robot(robot.model, robot.name))
 
 
-def random_states(robot, n, *, height, spread, seed=0):
+def draw_states(robot, n, *, height, spread, seed=0):
     """Draw states with joints around those of the model's zero pose."""
     rng = np.random.default_rng(seed)
     qpos = np.repeat(robot.model.qpos0[None], n, axis=0)
@@ -41,14 +41,14 @@ def random_states(robot, n, *, height, spread, seed=0):
     return qpos
 
 
-def turn(quat, vectors):
+def rotate(quat, vectors):
     matrix = np.zeros(9)
     mujoco.mju_quat2Mat(matrix, np.asarray(quat, float))
     return vectors @ matrix.reshape(3, 3).T
 
 
-def geom_places(world):
-    """Return where the geoms of a robot are, (3,) each by their number."""
+def find_geoms(world):
+    """Return the positions of a robot's geoms, (3,), by their index."""
     model, bullet = world.model, world.bullet
     indices = [-1, *world.link_index]
     places = {}
@@ -65,27 +65,27 @@ def geom_places(world):
             quat = (w, x, y, z)
         surface = model.surfaces[link.surface]
         for geom, shape in zip(surface.geoms, surface.shapes, strict=True):
-            places[geom] = origin + turn(quat, shape.pos)
+            places[geom] = origin + rotate(quat, shape.pos)
     return places
 
 
-def test_geoms_are_where_mujoco_has_them(robot):
-    world, data = world_of(robot), mujoco.MjData(robot.model)
-    for qpos in random_states(robot, 5, height=1.0, spread=0.5):
+def test_geoms_are_where_they_are_in_mujoco(robot):
+    world, data = make_world(robot), mujoco.MjData(robot.model)
+    for qpos in draw_states(robot, 5, height=1.0, spread=0.5):
         world.reset(qpos)
         data.qpos[:] = qpos
         mujoco.mj_kinematics(robot.model, data)
-        places = geom_places(world)
+        places = find_geoms(world)
         assert len(places) == robot._is_robot_geom.sum()
         for geom, place in places.items():
             np.testing.assert_allclose(place, data.geom_xpos[geom], atol=1e-6)
 
 
-def test_geoms_have_the_size_they_have_in_mujoco(robot):
-    """Seen from many sides, each body is as far from the floor as in MuJoCo."""
-    world, data = world_of(robot), mujoco.MjData(robot.model)
+def test_geoms_have_the_same_size_as_in_mujoco(robot):
+    """In many orientations, each body is as far from the floor as in MuJoCo."""
+    world, data = make_world(robot), mujoco.MjData(robot.model)
     floor = world.model.surfaces[world.model.n_moving].geoms[0]
-    for qpos in random_states(robot, 10, height=1.0, spread=0.5):
+    for qpos in draw_states(robot, 10, height=1.0, spread=0.5):
         world.reset(qpos)
         data.qpos[:] = qpos
         mujoco.mj_kinematics(robot.model, data)
@@ -106,9 +106,9 @@ def test_geoms_have_the_size_they_have_in_mujoco(robot):
             assert distance == pytest.approx(expected, abs=1.01 * slack)
 
 
-def test_a_state_comes_back_as_it_was_set(robot):
-    world = world_of(robot)
-    for qpos in random_states(robot, 5, height=1.0, spread=0.5):
+def test_a_state_is_read_as_it_was_set(robot):
+    world = make_world(robot)
+    for qpos in draw_states(robot, 5, height=1.0, spread=0.5):
         world.reset(qpos)
         got, qvel = world.read_state()
         got[3:7] *= np.sign(got[3:7] @ qpos[3:7])
@@ -116,14 +116,14 @@ def test_a_state_comes_back_as_it_was_set(robot):
         np.testing.assert_array_equal(qvel, 0.0)
 
 
-def test_motion_in_the_air_is_that_of_mujoco(robot):
-    """Masses, inertias, armature, damping, springs and actuators all enter here."""
+def test_motion_in_the_air_is_the_same_as_in_mujoco(robot):
+    """This tests masses, inertias, armature, damping, springs and actuators."""
     model, data = robot.model, mujoco.MjData(robot.model)
-    world, rng = world_of(robot), np.random.default_rng(1)
-    starts = random_states(robot, 5, height=5.0, spread=0.03)
+    world, rng = make_world(robot), np.random.default_rng(1)
+    starts = draw_states(robot, 5, height=5.0, spread=0.03)
     for qpos in starts:
         targets = robot.get_joints(qpos[None])[0] + rng.uniform(-0.3, 0.3, model.nu)
-        targets = np.clip(targets, *0.5 * robot.joint_range.T)  # clear of the limits
+        targets = np.clip(targets, *0.5 * robot.joint_range.T)  # away from the limits
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.ctrl[:] = qpos, targets
         world.reset(qpos)
@@ -140,10 +140,10 @@ def test_motion_in_the_air_is_that_of_mujoco(robot):
         np.testing.assert_array_less(np.abs(qvel - data.qvel) / scale, 1e-3)
 
 
-def pairs_in_reach(model):
-    """Return MuJoCo's contacts if everything were in reach of everything."""
+def find_all_contacts(model):
+    """Return the friction of all pairs of geoms that can touch in MuJoCo."""
     model = model.__copy__()
-    # Boxes have no contacts beyond their edges, whatever the margin; spheres have.
+    # With a large margin all spheres are in contact; boxes are not.
     model.geom_type[model.geom_type > 1] = mujoco.mjtGeom.mjGEOM_SPHERE
     model.geom_margin[:] = model.body_margin[:] = 10.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_MIDPHASE
@@ -157,7 +157,7 @@ def pairs_in_reach(model):
     }
 
 
-def test_the_same_geoms_can_touch(robot):
+def test_the_same_geoms_can_touch_as_in_mujoco(robot):
     model = describe_robot(robot.model, robot.name)
     allowed = {
         tuple(sorted((geom, other)))
@@ -167,43 +167,43 @@ def test_the_same_geoms_can_touch(robot):
         for other in another.geoms
         if a < b and model.collides[a, b]
     }
-    assert allowed == pairs_in_reach(robot.model).keys()
+    assert allowed == find_all_contacts(robot.model).keys()
 
 
-def test_friction_is_what_mujoco_combines(robot):
+def test_combined_friction_is_the_same_as_in_mujoco(robot):
     model = describe_robot(robot.model, robot.name)
     factor = {g: s.friction for s in model.surfaces for g in s.geoms}
     ground = {g for s in model.surfaces[model.n_moving :] for g in s.geoms}
-    for (geom, other), friction in pairs_in_reach(robot.model).items():
+    for (geom, other), friction in find_all_contacts(robot.model).items():
         if {geom, other} & ground or robot.name == "bittle":
             assert factor[geom] * factor[other] == pytest.approx(friction)
 
 
-def test_the_same_bodies_touch(robot):
-    """Where parts are deep in one another, both see it; where they are apart, neither.
+def test_the_same_bodies_touch_as_in_mujoco(robot):
+    """Both find parts that overlap deeply, and neither finds parts that are apart.
 
-    Shapes are tested too, for a wrong size or place would show.
+    This also tests the sizes and positions of shapes.
     """
-    world, data = world_of(robot), mujoco.MjData(robot.model)
+    world, data = make_world(robot), mujoco.MjData(robot.model)
     links = [world.model.base, *world.model.links]
     body_of = {
         (world.body, index): link.body
         for index, link in zip([-1, *world.link_index], links, strict=True)
     }
     n_deep = 0
-    for qpos in random_states(robot, 40, height=0.05, spread=1.0, seed=2):
+    for qpos in draw_states(robot, 40, height=0.05, spread=1.0, seed=2):
         world.reset(qpos)
         data.qpos[:] = qpos
         mujoco.mj_fwdPosition(robot.model, data)
-        bullet = touching(world, body_of, slack=-5e-4)
-        mine = touching_in_mujoco(robot.model, data, slack=-5e-4)
-        assert mine <= touching(world, body_of, slack=1e-4)
-        assert bullet <= touching_in_mujoco(robot.model, data, slack=1e-4)
-        n_deep += len(mine)
+        bullet = find_touching(world, body_of, slack=-5e-4)
+        expected = find_touching_in_mujoco(robot.model, data, slack=-5e-4)
+        assert expected <= find_touching(world, body_of, slack=1e-4)
+        assert bullet <= find_touching_in_mujoco(robot.model, data, slack=1e-4)
+        n_deep += len(expected)
     assert n_deep > 40
 
 
-def touching(world, body_of, *, slack):
+def find_touching(world, body_of, *, slack):
     world.bullet.performCollisionDetection()
     return {
         tuple(sorted((body_of.get((c[1], c[3]), 0), body_of.get((c[2], c[4]), 0))))
@@ -212,7 +212,7 @@ def touching(world, body_of, *, slack):
     }
 
 
-def touching_in_mujoco(model, data, *, slack):
+def find_touching_in_mujoco(model, data, *, slack):
     bodies = model.body_weldid[model.geom_bodyid]
     own = np.where(bodies > 0, model.geom_bodyid, 0)
     return {
@@ -224,7 +224,7 @@ def touching_in_mujoco(model, data, *, slack):
 
 def test_a_joint_stops_at_its_limit(tiny):
     model = tiny.model.__copy__()
-    model.jnt_range[1:] = -0.3, 0.3  # the actuators would go further
+    model.jnt_range[1:] = -0.3, 0.3  # the actuators have a wider range
     robot = Robot("narrow", model, tiny.drop_height)
     qpos, targets = robot.standing[None], np.full((1, 2), 1.0)
     qpos[0, 2] = 0.2
@@ -234,14 +234,14 @@ def test_a_joint_stops_at_its_limit(tiny):
 
 def test_dry_friction_holds_a_joint(tiny):
     model = tiny.model.__copy__()
-    model.dof_frictionloss[6:] = 5.0  # more than the actuators have
+    model.dof_frictionloss[6:] = 5.0  # more than the actuators' force
     robot = Robot("stiff", model, tiny.drop_height)
     qpos, targets = robot.standing[None], np.full((1, 2), 1.0)
     settled = BulletEngine(robot, n_processes=1).settle(qpos, targets, time_limit=1.0)
     np.testing.assert_allclose(settled.qpos[0, 7:], 0.0, atol=1e-3)
 
 
-def test_a_step_corrects_the_share_that_solref_asks_for(bittle):
+def test_the_correction_follows_from_solref(bittle):
     # 0.01 s, critically damped, impedance 0.95: k = 11080 / s^2, b = 210.5 / s.
     share = derive_correction(
         bittle.model, np.array([[0.01, 1.0]]), np.array([[0.9, 0.95]])
@@ -253,8 +253,8 @@ def test_a_step_corrects_the_share_that_solref_asks_for(bittle):
     assert direct == pytest.approx(share, rel=1e-3)
 
 
-def test_a_step_corrects_that_share_of_a_depth(tiny):
-    world = world_of(tiny)
+def test_a_step_corrects_that_share_of_the_depth(tiny):
+    world = make_world(tiny)
     qpos = tiny.standing.copy()
     qpos[2] -= 1e-3  # into the floor
     world.reset(qpos)

@@ -1,4 +1,4 @@
-"""The `bullet` engine at work: its processes, and what it cannot take."""
+"""The processes of the `bullet` engine, and robots that it does not support."""
 
 import os
 import signal
@@ -22,20 +22,20 @@ from tests.engines.drops import assert_same, random_drops
 pytestmark = pytest.mark.bullet
 
 
-def test_the_number_of_processes_changes_nothing(bittle):
+def test_the_number_of_processes_does_not_change_results(bittle):
     qpos, targets = random_drops(bittle, 9)
     alone = BulletEngine(bittle, n_processes=1)
     expected = alone.settle(qpos, targets, time_limit=0.4)
     shared = BulletEngine(bittle, n_processes=2)
     assert_same(shared.settle(qpos, targets, time_limit=0.4), expected)
-    assert_same(shared.settle(qpos[:5], targets[:5], time_limit=0.4), _first(expected))
+    assert_same(shared.settle(qpos[:5], targets[:5], time_limit=0.4), first(expected))
 
 
-def _first(settled):
+def first(settled):
     return type(settled)(settled.qpos[:5], settled.time[:5], settled.diverged[:5])
 
 
-def test_a_simulation_that_breaks_down_harms_no_other(tiny):
+def test_a_diverged_simulation_affects_no_other(tiny):
     qpos, targets = random_drops(tiny, 4)
     engine = BulletEngine(tiny, n_processes=1)
     whole = engine.settle(qpos, targets, time_limit=1.0)
@@ -48,7 +48,7 @@ def test_a_simulation_that_breaks_down_harms_no_other(tiny):
     np.testing.assert_array_equal(broken.time[others], whole.time[others])
 
 
-# No `if __name__ == "__main__"`: that must be fine.
+# It has no `if __name__ == "__main__"`, and must work without.
 SCRIPT = """
 import multiprocessing, numpy as np
 from kaccess import load_robot
@@ -85,13 +85,13 @@ def test_a_script_without_main_guard_works_and_prints_nothing_else(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_workers_end_with_the_process_they_work_for(tmp_path, how):
+def test_workers_end_with_their_parent_process(tmp_path, how):
     process = start_script(tmp_path, n=2000, height=50.0)
     assert process.stdout.readline() == "settled 8\n"
     workers = [int(pid) for pid in process.stdout.readline().split()[1:]]
     assert len(workers) == 2
     if how == signal.SIGINT:
-        os.killpg(process.pid, how)  # what Ctrl-C does
+        os.killpg(process.pid, how)  # as Ctrl-C does
     else:
         process.kill()
     _, err = process.communicate(timeout=60)
@@ -112,7 +112,7 @@ def is_alive(pid):
     return True
 
 
-def test_a_missing_pybullet_is_told_with_the_remedy(tiny, monkeypatch):
+def test_a_missing_pybullet_is_an_error_with_the_pip_command(tiny, monkeypatch):
     monkeypatch.setitem(sys.modules, "pybullet", None)
     with pytest.raises(ImportError, match=r"needs PyBullet.*pip install 'kaccess\[bul"):
         make_engine("bullet", tiny)
@@ -155,7 +155,7 @@ def compile_robot(world="", extra="", free="<freejoint/>", child=""):
 
 
 @pytest.mark.parametrize("feature", EXTRAS)
-def test_what_pybullet_cannot_take_is_named(feature):
+def test_an_unsupported_feature_is_named(feature):
     with pytest.raises(InputError, match=feature) as error:
         BulletEngine(compile_robot(*EXTRAS[feature]))
     assert str(error.value).endswith("or choose the 'mujoco' engine.")
@@ -168,5 +168,5 @@ def test_ball_joints_and_a_damped_base_are_named():
         BulletEngine(compile_robot(free="<joint type='free' damping='1'/>"))
 
 
-def test_the_plain_robot_of_these_tests_is_fine():
+def test_the_robot_without_these_features_is_supported():
     BulletEngine(compile_robot())

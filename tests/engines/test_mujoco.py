@@ -1,4 +1,4 @@
-"""The `mujoco` engine against a plain loop, and its independence of how it is run."""
+"""The `mujoco` engine equals a plain loop, for any number of threads and slots."""
 
 import mujoco
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 from kaccess import StillConfig, make_engine
 from kaccess.engines.mujoco import MujocoEngine, make_lean_model
-from kaccess.engines.still import is_quiet, count_quiet
+from kaccess.engines.still import count_quiet, is_quiet
 from tests.engines.drops import assert_same, random_drops
 
 STILL = StillConfig()
@@ -33,7 +33,7 @@ def plain_settle(robot, qpos, targets, *, time_limit):
 
 
 @pytest.mark.parametrize("time_limit", [0.9, 1.5])
-def test_equals_a_plain_loop_bit_for_bit(any_robot, time_limit):
+def test_results_equal_a_plain_loop_bit_for_bit(any_robot, time_limit):
     qpos, targets = random_drops(any_robot, 12)
     got = make_engine("mujoco", any_robot).settle(qpos, targets, time_limit=time_limit)
     for row in range(len(qpos)):
@@ -43,26 +43,26 @@ def test_equals_a_plain_loop_bit_for_bit(any_robot, time_limit):
         np.testing.assert_array_equal(got.qpos[row], end)
         assert got.time[row] == time
     assert not got.diverged.any()
-    if any_robot.name == "bittle":  # both ways out are taken
+    if any_robot.name == "bittle":  # some come to rest, some do not
         assert 0 < np.isfinite(got.time).sum() < len(qpos)
 
 
 @pytest.mark.parametrize(("n_threads", "n_slots"), [(1, 1), (1, 7), (2, 3), (3, 64)])
-def test_threads_and_slots_change_nothing(bittle, engine, n_threads, n_slots):
+def test_threads_and_slots_do_not_change_results(bittle, engine, n_threads, n_slots):
     qpos, targets = random_drops(bittle, 20)
     expected = engine.settle(qpos, targets, time_limit=1.2)
     other = MujocoEngine(bittle, n_threads=n_threads, n_slots=n_slots)
     assert_same(other.settle(qpos, targets, time_limit=1.2), expected)
 
 
-def test_a_simulation_that_breaks_down_is_reported_and_harms_no_other(
+def test_a_diverged_simulation_is_reported_and_affects_no_other(
     tiny, tmp_path, monkeypatch, capfd
 ):
     monkeypatch.chdir(tmp_path)
     qpos, targets = random_drops(tiny, 4)
     engine = MujocoEngine(tiny, n_slots=2)
     whole = engine.settle(qpos, targets, time_limit=1.0)
-    qpos[1, 7] = 1e11  # more than MuJoCo takes for a joint position
+    qpos[1, 7] = 1e11  # beyond the limit of MuJoCo
     broken = engine.settle(qpos, targets, time_limit=1.0)
     np.testing.assert_array_equal(broken.diverged, [False, True, False, False])
     assert np.isinf(broken.time[1])
@@ -73,7 +73,7 @@ def test_a_simulation_that_breaks_down_is_reported_and_harms_no_other(
     assert list(tmp_path.iterdir()) == []  # no log file either
 
 
-def test_quiet_needs_every_velocity_to_be_small():
+def test_a_state_is_quiet_only_if_every_velocity_is_small():
     limits = STILL.linear_velocity, STILL.angular_velocity, STILL.joint_velocity
     for index, limit in zip((1, 4, 7), limits, strict=True):
         qvel = np.zeros(8)
@@ -84,7 +84,7 @@ def test_quiet_needs_every_velocity_to_be_small():
     assert not is_quiet(np.full(8, np.nan), STILL)
 
 
-def test_quiet_runs_go_on_across_chunks():
+def test_quiet_states_are_counted_across_chunks():
     quiet = np.array([[1, 1, 0, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 1]], bool)
     runs = count_quiet(quiet, np.array([3, 4, 9]))
     np.testing.assert_array_equal(
