@@ -1,4 +1,4 @@
-"""Small networks need one thread; progress is reported after every step."""
+"""One thread for small networks; a progress report after every step."""
 
 import pytest
 

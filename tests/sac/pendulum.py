@@ -1,4 +1,4 @@
-"""Gymnasium's pendulum: settings that learn it in minutes, and its curves."""
+"""Gymnasium's pendulum: settings that learn it in minutes, and the curves."""
 
 import csv
 
@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from kaccess.config import SacConfig
-from kaccess.sac import train
+from kaccess.sac import Plan, RunFolder, train
 
 EPISODE = 200  # steps
 CONFIG = SacConfig(
@@ -17,8 +17,8 @@ CONFIG = SacConfig(
     learning_rate=1e-3,
     warmup_steps=500,
     capacity=10_000,
-    initial_alpha=1.0,  # as Stable-Baselines3, and so are returns over one step
-    return_steps=1,
+    initial_alpha=1.0,  # as in Stable-Baselines3
+    return_steps=1,  # as in Stable-Baselines3
 )
 
 
@@ -27,20 +27,17 @@ def vector_env(n):
     return SyncVectorEnv(makers, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def learn(out, *, n_learners, n_steps):
+def learn(path, *, n_learners, n_steps):
     """Return the curves, (n_learners, n_episodes) returns."""
     names = [f"seed-{i}" for i in range(n_learners)]
     train(
         vector_env(n_learners),
         CONFIG,
-        names=names,
-        seeds=range(n_learners),
-        n_steps=n_steps,
-        out=out,
-        tensorboard=False,
+        plan=Plan(names, range(n_learners), n_steps),
+        folder=RunFolder(path, tensorboard=False),
     )
     curves = []
     for name in names:
-        with (out / name / "episodes.csv").open() as file:
+        with (path / name / "episodes.csv").open() as file:
             curves.append([float(row["return"]) for row in csv.DictReader(file)])
     return np.array(curves)

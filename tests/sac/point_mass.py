@@ -1,7 +1,7 @@
 """A small vector environment: masses on a line, pushed to the origin.
 
-Each has a generator of its own, so that what one learner does cannot reach another;
-all of the state can be taken out and put back.
+Each has its own random generator, so that learners cannot affect one another. The
+complete state can be stored and put back.
 """
 
 import gymnasium
@@ -14,10 +14,10 @@ class PointMasses(VectorEnv):
 
     Args:
         n: Number of environments.
-        limit: Steps of an episode.
+        limit: Number of steps of an episode.
         edge: Distance beyond which the episode terminates.
-        spread: Where episodes start, (n,) or a number.
-        mode: How environments start over.
+        spread: (n,) largest distance of the start from the origin, or one for all.
+        mode: Autoreset mode.
     """
 
     def __init__(

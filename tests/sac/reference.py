@@ -1,4 +1,4 @@
-"""One SAC learner, plainly: torch modules, autograd and torch's Adam."""
+"""One SAC learner, written plainly: torch modules, autograd and torch's Adam."""
 
 import copy
 
@@ -17,7 +17,7 @@ def mlp(weights, biases):
 
 
 class ReferenceLearner:
-    """The learner number `p` of a population, as it is now."""
+    """A copy of learner `p` of a population, with its current parameters."""
 
     def __init__(self, learners, p, config):
         def network(layers, i):

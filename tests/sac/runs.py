@@ -1,11 +1,11 @@
-"""Short runs with the point masses, and what they leave."""
+"""Short runs with the point masses, and the files that they leave."""
 
 import csv
 
 import numpy as np
 
 from kaccess.config import SacConfig
-from kaccess.sac import load_checkpoint, train
+from kaccess.sac import Plan, RunFolder, load_checkpoint, train
 from tests.sac.point_mass import PointMasses
 
 CONFIG = SacConfig(
@@ -15,16 +15,20 @@ CONFIG = SacConfig(
     return_steps=4,
     learning_rate=1e-3,
     capacity=40,
-    initial_alpha=1.0,  # masses roam far, and some episodes end at the edge
+    initial_alpha=1.0,  # masses move far, and some episodes end at the edge
 )
 NAMES = ["ka/seed-0", "ka/seed-1", "rnd/seed-0"]
 
 
-def run(out, *, env=None, config=CONFIG, names=NAMES, n_steps=60, **options):
-    n = len(names) * config.envs_per_learner
-    env = env or PointMasses(n)
-    options = {"seeds": range(len(names)), "tensorboard": False, **options}
-    return train(env, config, names=names, n_steps=n_steps, out=out, **options)
+def run(
+    path, *, env=None, config=CONFIG, n_steps=60, plan=None, folder=None, **options
+):
+    """Train; `plan` and `folder` are the fields that differ from the defaults."""
+    fields = {"names": NAMES, "seeds": range(3), "n_steps": n_steps, **(plan or {})}
+    whole_plan = Plan(**fields)
+    env = env or PointMasses(len(whole_plan.names) * config.envs_per_learner)
+    where = RunFolder(path, **{"tensorboard": False, **(folder or {})})
+    return train(env, config, plan=whole_plan, folder=where, **options)
 
 
 def rows(path):
@@ -32,12 +36,12 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def arrays(out):
-    return dict(load_checkpoint(out / "checkpoint.safetensors").arrays)
+def arrays(folder):
+    return dict(load_checkpoint(folder / "checkpoint.safetensors").arrays)
 
 
-def of_learner(arrays, p):
-    """All that belongs to one of the learners, one environment each."""
+def select_learner(arrays, p):
+    """Return the arrays of one learner, with one environment per learner."""
     own = {"replay": arrays[f"replay/{p}"]}
     for name, values in arrays.items():
         if name.startswith("multi-step/"):  # (steps, environments)
@@ -54,7 +58,9 @@ def assert_same(first, second):
 
 
 def interrupt_at(step):
-    def progress(done, total, figures):
+    """Return a progress callback that interrupts the run at a step."""
+
+    def progress(done, total, metrics):
         if done >= step:
             raise KeyboardInterrupt
 

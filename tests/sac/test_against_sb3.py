@@ -1,4 +1,4 @@
-"""Stable-Baselines3's SAC as oracle: the same settings give a comparable curve."""
+"""Comparison with Stable-Baselines3: the same settings give a similar curve."""
 
 import gymnasium
 import numpy as np
@@ -13,7 +13,7 @@ N_STEPS = 5000
 
 
 class Returns(sb3.common.callbacks.BaseCallback):
-    """Notes the return of each episode."""
+    """Records the return of each episode."""
 
     def __init__(self):
         super().__init__()
@@ -45,16 +45,16 @@ def learn_with_sb3(seed):
     return callback.returns[: N_STEPS // EPISODE]
 
 
-def figures(curves):
-    """The mean return of each learner, over the whole curve and its last ten."""
+def mean_returns(curves):
+    """Return each learner's mean return: of all episodes, and of the last ten."""
     return [np.sort(part.mean(1)).round() for part in (curves, curves[:, -10:])]
 
 
 @pytest.mark.slow
-def test_curve_is_that_of_stable_baselines3(tmp_path):
-    theirs = figures(np.array([learn_with_sb3(seed) for seed in range(3)]))
-    ours = figures(learn(tmp_path, n_learners=8, n_steps=N_STEPS))
-    # Seeds differ by about 100 in either; a mistake in the update costs far more.
+def test_curve_matches_stable_baselines3(tmp_path):
+    theirs = mean_returns(np.array([learn_with_sb3(seed) for seed in range(3)]))
+    ours = mean_returns(learn(tmp_path, n_learners=8, n_steps=N_STEPS))
+    # Seeds differ by about 100 in both; a mistake in the update costs far more.
     for mine, other in zip(ours, theirs, strict=True):
         print(f"ours {mine.mean():.0f} {mine}, theirs {other.mean():.0f} {other}")
         assert abs(mine.mean() - other.mean()) < 150, (mine, other)

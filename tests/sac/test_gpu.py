@@ -1,4 +1,4 @@
-"""The same algorithm on a GPU: CUDA graphs, TF32, replay there."""
+"""The same algorithm on a GPU: CUDA graphs, TF32, replay buffers on the device."""
 
 from dataclasses import replace
 
@@ -8,37 +8,38 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kaccess.config import SacConfig
-from kaccess.sac import load_checkpoint, sac, train
-from kaccess.sac.population import Experience, Population
-from tests.sac.point_mass import PointMasses
+from kaccess.sac import Experience, Population, Shape
+from kaccess.sac.learners import init_learners
+from kaccess.sac.update import update_
+from tests.sac.runs import arrays, run
 
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU"),
 ]
-SHAPE = sac.Shape(3, 5, 2, (32, 32))
+SHAPE = Shape(3, 5, 2, (32, 32))
 CONFIG = SacConfig(hidden=(32, 32), batch_size=16, warmup_steps=12, capacity=40)
 
 
-def test_update_equals_that_on_the_cpu():
+def test_update_matches_the_cpu():
     """In single precision; TF32 would differ in the third digit."""
     torch.set_float32_matmul_precision("highest")
     there, here = (
-        sac.new_learners(SHAPE, [1, 2, 3], where) for where in ("cuda", "cpu")
+        init_learners(SHAPE, [1, 2, 3], device) for device in ("cuda", "cpu")
     )
     generator = torch.Generator().manual_seed(0)
     for _ in range(10):
         rows = torch.randn(3, 16, SHAPE.row, generator=generator)
         rows[..., 8] = 0
         noise = torch.randn(3, 32, 2, generator=generator)
-        sac.update_(here, rows, noise, CONFIG)
-        sac.update_(there, rows.cuda(), noise.cuda(), CONFIG)
+        update_(here, rows, noise, CONFIG)
+        update_(there, rows.cuda(), noise.cuda(), CONFIG)
     torch.testing.assert_close(there.actor.cpu(), here.actor, rtol=0, atol=1e-4)
     torch.testing.assert_close(there.critics.cpu(), here.critics, rtol=0, atol=1e-4)
 
 
-def test_graphs_do_what_the_calls_do():
-    """Recorded and replayed, against the same functions called one by one."""
+def test_cuda_graphs_match_plain_calls():
+    """Recorded functions against the same functions called directly."""
     recorded, called = (
         Population(SHAPE, CONFIG, seeds=[1, 2, 3], device="cuda") for _ in range(2)
     )
@@ -46,7 +47,7 @@ def test_graphs_do_what_the_calls_do():
         called._exchange_on_device,
         called._update_on_device,
     )
-    fresh = sac.new_learners(SHAPE, [1, 2, 3], initial_alpha=CONFIG.initial_alpha)
+    fresh = init_learners(SHAPE, [1, 2, 3], initial_alpha=CONFIG.initial_alpha)
     assert torch.equal(recorded.learners.actor.cpu(), fresh.actor)
     rng = np.random.default_rng(0)
     for step in range(80):  # over several blocks of random numbers
@@ -73,20 +74,20 @@ def test_graphs_do_what_the_calls_do():
     )
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch itself
-def test_compiled_update_does_the_same():
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's own
+def test_compiled_update_matches_the_plain_one():
     compiled, plain = (
         Population(
             SHAPE, replace(CONFIG, compiled=each), seeds=[1, 2, 3], device="cuda"
         )
         for each in (True, False)
     )
-    memories = torch.randn(compiled.replay.data.shape, device="cuda")
-    memories[:, 8] = 0.987  # nothing terminated
+    transitions = torch.randn(compiled.replay.data.shape, device="cuda")
+    transitions[:, 8] = 0.987  # nothing terminated
     for population in (compiled, plain):
-        population.replay.data.copy_(memories)
+        population.replay.data.copy_(transitions)
         population.replay.counts[:] = CONFIG.capacity
-        population.go_on(0, 0)
+        population.resume(0, 0)
         for _ in range(5):
             population.update()
     torch.testing.assert_close(
@@ -95,23 +96,11 @@ def test_compiled_update_does_the_same():
 
 
 @pytest.mark.parametrize("stop", [5, 30])
-def test_run_goes_on_from_its_checkpoint(tmp_path, stop):
-    def run(n_steps):
-        return train(
-            PointMasses(3),
-            CONFIG,
-            names=["a", "b", "c"],
-            seeds=[1, 2, 3],
-            n_steps=n_steps,
-            out=tmp_path,
-            device="cuda",
-            tensorboard=False,
-        )
-
-    run(stop)
-    trained = run(60)
+def test_run_resumes_from_its_checkpoint(tmp_path, stop):
+    for n_steps in (stop, 60):
+        trained = run(tmp_path, config=CONFIG, n_steps=n_steps, device="cuda")
     assert not trained.stopped
-    arrays = load_checkpoint(tmp_path / "checkpoint.safetensors").arrays
-    assert (arrays["learners/n_updates"] == 60 - 12).all()
-    assert np.isfinite(arrays["learners/actor"]).all()
-    assert len(arrays["replay/0"]) == 40
+    stored = arrays(tmp_path)
+    assert (stored["learners/n_updates"] == 60 - 12).all()
+    assert np.isfinite(stored["learners/actor"]).all()
+    assert len(stored["replay/0"]) == 40

@@ -1,4 +1,4 @@
-"""The training loop: curves, policies, every kind of environment, refusals."""
+"""The training loop: curves, policies, autoreset modes, bad input."""
 
 import dataclasses
 import logging
@@ -15,7 +15,8 @@ from gymnasium.vector import AutoresetMode
 
 from kaccess import InputError
 from kaccess.config import SacConfig
-from kaccess.sac import Policy, load_policies
+from kaccess.policies import Policy
+from kaccess.sac import CurveTests, load_policies
 from tests.sac.point_mass import PointMasses
 from tests.sac.runs import CONFIG, NAMES, arrays, rows, run
 
@@ -35,7 +36,7 @@ def test_warm_up_is_random_and_without_updates(tmp_path):
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_replay_joins_states_of_one_episode_only(tmp_path, mode):
-    """The third number of a state is its time: s' is a step after s, always."""
+    """The third number of a state is its time: s' is always one step after s."""
     config = dataclasses.replace(
         CONFIG, envs_per_learner=2, capacity=500, return_steps=1
     )
@@ -45,7 +46,7 @@ def test_replay_joins_states_of_one_episode_only(tmp_path, mode):
         replay = arrays(tmp_path)[f"replay/{p}"]
         time, next_time = replay[:, 2] * 7, replay[:, -1] * 7
         np.testing.assert_allclose(next_time - time, 1, atol=1e-5)
-        assert (next_time > 6.5).sum() >= 2  # the last states of episodes are there
+        assert (next_time > 6.5).sum() >= 2  # last states of episodes are included
         terminated = replay[:, 6] == 0
         assert set(replay[:, 6]) == {0.0, np.float32(CONFIG.gamma)}
         np.testing.assert_array_equal(terminated, np.abs(replay[:, -3]) > 1.05)
@@ -61,8 +62,7 @@ def test_curves_of_episodes_and_evaluations(tmp_path):
     seen = []
     run(
         tmp_path,
-        evaluate=evaluate,
-        evaluate_every=25,
+        tests=CurveTests(evaluate, every=25),
         progress=lambda *report: seen.append(report),
     )
     episodes = rows(tmp_path / NAMES[2] / "episodes.csv")
@@ -76,14 +76,14 @@ def test_curves_of_episodes_and_evaluations(tmp_path):
         {"step": "25", "score": "25", "best": "0"},
         {"step": "50", "score": "50", "best": "0"},
     ]
-    done, total, figures = seen[-1]
+    done, total, metrics = seen[-1]
     assert (done, total) == (60, 60)
-    assert figures["return"] < 0
-    assert figures["steps_per_s"] > 0
+    assert metrics["return"] < 0
+    assert metrics["steps_per_s"] > 0
 
 
 def test_keeps_the_best_policy_of_each_learner(tmp_path):
-    """The second figure decides between equals; what is not a number never is best."""
+    """The second score decides between equals; NaN is never best."""
     score = {  # at the tests after 15, 30, 45 and 60 steps
         "share": np.array([[0.2, 0.5, np.nan], [0.9, 0.5, 0.1], [0.3, 0.5, 0.1]]),
         "reward": np.array([[1.0, 1.0, 9.0], [1.0, 3.0, 2.0], [9.0, 2.0, 1.0]]),
@@ -95,18 +95,19 @@ def test_keeps_the_best_policy_of_each_learner(tmp_path):
         seen.append([policies[p].weights[0].copy() for p in range(3)])
         return {name: each[step // 15 - 1] for name, each in score.items()}
 
-    options = {"evaluate": evaluate, "evaluate_every": 15}
+    tests = CurveTests(evaluate, every=15, best_by=("share", "reward"))
     for n_steps in (20, 35, 60):  # in three parts
-        run(tmp_path, n_steps=n_steps, best_by=("share", "reward"), **options)
-    for p, name in enumerate(NAMES):  # the second test was each one's best
+        run(tmp_path, n_steps=n_steps, tests=tests)
+    for p, name in enumerate(NAMES):  # the second test was the best of each
         best = Policy.load(tmp_path / name / "best.safetensors")
         np.testing.assert_array_equal(best.weights[0], seen[1][p])
         last = Policy.load(tmp_path / name / "policy.safetensors")
         assert not np.array_equal(best.weights[0], last.weights[0])
 
 
-def test_without_a_figure_to_go_by_there_is_no_best_policy(tmp_path):
-    run(tmp_path, evaluate=lambda *_: {"score": np.arange(3)}, evaluate_every=25)
+def test_without_best_by_there_is_no_best_policy(tmp_path):
+    tests = CurveTests(lambda *_: {"score": np.arange(3)}, every=25)
+    run(tmp_path, tests=tests)
     assert not list(tmp_path.rglob("best.safetensors"))
 
 
@@ -114,12 +115,12 @@ def test_return_is_the_sum_of_an_episodes_rewards(tmp_path):
     env = PointMasses(3, mode=AutoresetMode.NEXT_STEP)
     rewards, step = [], env.step
 
-    def noted(actions):
+    def record(actions):
         result = step(actions)
         rewards.append(result[1][0])
         return result
 
-    env.step = noted
+    env.step = record
     run(tmp_path, env=env, n_steps=16)
     returns = [
         float(row["return"]) for row in rows(tmp_path / NAMES[0] / "episodes.csv")
@@ -128,21 +129,21 @@ def test_return_is_the_sum_of_an_episodes_rewards(tmp_path):
     np.testing.assert_allclose(returns, expected, rtol=1e-6)
 
 
-def test_interrupted_evaluation_is_made_when_the_run_goes_on(tmp_path):
-    def interrupted(policies, step):
+def test_interrupted_test_is_repeated_when_the_run_resumes(tmp_path):
+    def interrupt(policies, step):
         raise KeyboardInterrupt
 
     def evaluate(policies, step):
         return {"score": np.full(3, float(step))}
 
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, evaluate=interrupted, evaluate_every=30)
-    run(tmp_path, evaluate=evaluate, evaluate_every=30)
+        run(tmp_path, tests=CurveTests(interrupt, every=30))
+    run(tmp_path, tests=CurveTests(evaluate, every=30))
     evaluations = rows(tmp_path / NAMES[0] / "evaluation.csv")
     assert [row["step"] for row in evaluations] == ["30", "60"]
 
 
-def test_environment_without_state_goes_on_with_new_episodes(tmp_path, caplog):
+def test_environment_without_state_resumes_with_new_episodes(tmp_path, caplog):
     def env():
         bare = PointMasses(3)
         bare.get_state = None
@@ -152,12 +153,12 @@ def test_environment_without_state_goes_on_with_new_episodes(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         run(tmp_path, env=env(), n_steps=40)
     assert "has no `get_state`" in caplog.text
-    n_incomplete = CONFIG.return_steps - 1  # when it ended, and when it began anew
+    n_incomplete = CONFIG.return_steps - 1  # at the interruption, and at the end
     assert len(arrays(tmp_path)["replay/0"]) == 40 - 2 * n_incomplete
 
 
-def test_checkpoint_gives_all_policies(tmp_path):
-    trained = run(tmp_path, meta={"robot": "bittle"})
+def test_policies_load_from_a_checkpoint(tmp_path):
+    trained = run(tmp_path, plan={"metadata": {"robot": "bittle"}})
     obs = np.random.default_rng(0).normal(size=(3, 8, 3))
     policies = load_policies(tmp_path / "checkpoint.safetensors")
     np.testing.assert_array_equal(policies.act_all(obs), trained.policies.act_all(obs))
@@ -175,26 +176,39 @@ def test_missing_torch_is_explained():
 
 def test_tensorboard(tmp_path):
     pytest.importorskip("tensorboard")
-    run(tmp_path, tensorboard=True, n_steps=20)
+    run(tmp_path, folder={"tensorboard": True}, n_steps=20)
     assert list((tmp_path / NAMES[0]).glob("events.out.tfevents.*"))
+
+
+BITTLE = {"metadata": {"robot": "bittle"}}
 
 
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"meta": {"robot": "other"}}, "meta.robot was 'bittle' and is now 'other'"),
-        ({"seeds": [0, 1, 5]}, r"seeds was \[0, 1, 2\] and is now \[0, 1, 5\]"),
         (
-            {"config": dataclasses.replace(CONFIG, gamma=0.9)},
+            {"plan": {"metadata": {"robot": "other"}}},
+            "meta.robot was 'bittle' and is now 'other'",
+        ),
+        ({"plan": {"metadata": {}}}, "meta.robot was 'bittle' and is now None"),
+        (
+            {"plan": {**BITTLE, "seeds": [0, 1, 5]}},
+            r"seeds was \[0, 1, 2\] and is now \[0, 1, 5\]",
+        ),
+        (
+            {"plan": BITTLE, "config": dataclasses.replace(CONFIG, gamma=0.9)},
             "gamma was 0.987 and is now 0.9",
         ),
-        ({"names": ["a", "b", "c"]}, "names was .* and is now"),
+        (
+            {"plan": {**BITTLE, "names": ["a", "b", "c"]}},
+            r"names was \['ka/seed-0', .*\] and is now \['a', 'b', 'c'\]",
+        ),
     ],
 )
 def test_checkpoint_of_another_run_is_refused(tmp_path, change, text):
-    run(tmp_path, n_steps=8, meta={"robot": "bittle"})
+    run(tmp_path, n_steps=8, plan=BITTLE)
     with pytest.raises(InputError, match=rf"made differently: {text}.*new folder"):
-        run(tmp_path, **{"meta": {"robot": "bittle"}, **change})
+        run(tmp_path, **change)
 
 
 @pytest.mark.parametrize("content", [b"", b"no tensors here", b"\0" * 100])
@@ -205,11 +219,11 @@ def test_damaged_checkpoint_is_refused(tmp_path, content):
         run(tmp_path)
 
 
-def test_policy_in_the_place_of_a_checkpoint_is_refused(tmp_path):
+def test_policy_instead_of_a_checkpoint_is_refused(tmp_path):
     run(tmp_path, n_steps=8)
     policy = tmp_path / NAMES[0] / "policy.safetensors"
     policy.rename(tmp_path / "checkpoint.safetensors")
-    expected = r"not a kaccess checkpoint \(2\), but a kaccess policy .* begin anew"
+    expected = r"must be a kaccess checkpoint \(2\), but it is a kaccess policy \(1\)"
     with pytest.raises(InputError, match=expected):
         run(tmp_path)
 
@@ -224,7 +238,7 @@ def bad_env(**spaces):
 @pytest.mark.parametrize(
     ("env", "text"),
     [
-        (PointMasses(4), "has 4 environments, but 3 are needed"),
+        (PointMasses(4), "must have 3 environments, .* got 4"),
         (PointMasses(3, mode=None), r"metadata\['autoreset_mode'\], .* got None"),
         (
             bad_env(single_action_space=gymnasium.spaces.Discrete(3)),
@@ -245,7 +259,7 @@ def test_environment_that_cannot_be_used_is_explained(tmp_path, env, text):
         run(tmp_path, env=env)
 
 
-def test_environment_that_hides_the_last_states_is_explained(tmp_path):
+def test_environment_without_final_obs_is_explained(tmp_path):
     env = PointMasses(3)
     step = env.step
     env.step = lambda actions: (*step(actions)[:4], {"other": 0})
@@ -256,9 +270,12 @@ def test_environment_that_hides_the_last_states_is_explained(tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"seeds": [0, 1]}, "one number of 0 or more for each of the 3 learners"),
-        ({"names": ["a", "a", "b"]}, "each once"),
-        ({"n_steps": 0}, "`n_steps` must be at least 1, got 0"),
+        (
+            {"plan": {"seeds": [0, 1]}},
+            "one number of 0 or more for each of the 3 learners",
+        ),
+        ({"plan": {"names": ["a", "a", "b"]}}, "one or more different learner names"),
+        ({"plan": {"n_steps": 0}}, "`n_steps` must be at least 1, got 0"),
         ({"device": "tpu"}, "`cpu` or `cuda`, got 'tpu'"),
     ],
 )

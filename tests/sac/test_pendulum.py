@@ -1,4 +1,4 @@
-"""It really learns."""
+"""A real learning problem: the population learns it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Policies: three ways to act agree, and files say what they are."""
+"""Policies: all ways to act agree, files keep the metadata."""
 
 import json
 
@@ -8,7 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kaccess import InputError
-from kaccess.sac import Policies, Policy, export_onnx, sac
+from kaccess.policies import Policy, export_onnx
+from kaccess.sac import Policies, Shape
+from kaccess.sac.learners import init_learners
 
 NAMES = ["ka/seed-0", "ka/seed-1", "rnd/seed-0"]
 LOW, HIGH = np.float32([-3.0, -1.0]), np.float32([1.0, 5.0])
@@ -17,7 +19,7 @@ META = {"robot": "bittle", "rate": 25, "joints": ["left", "right"]}
 
 @pytest.fixture
 def policies():
-    learners = sac.new_learners(sac.Shape(3, 4, 2, (16, 8)), [0, 1, 2])
+    learners = init_learners(Shape(3, 4, 2, (16, 8)), [0, 1, 2])
     return Policies(learners, NAMES, low=LOW, high=HIGH, metadata=META)
 
 
@@ -26,8 +28,8 @@ def obs():
     return np.random.default_rng(0).normal(size=(3, 20, 4)).astype(np.float32) * 3
 
 
-def plain(learners, p, obs):
-    """The mean action, written out."""
+def act_plainly(learners, p, obs):
+    """Return the mean action, computed step by step."""
     x = torch.as_tensor(obs)
     layers = [(weight[p], bias[p]) for weight, bias in learners.actor_layers]
     for weight, bias in layers[:-1]:
@@ -39,17 +41,17 @@ def plain(learners, p, obs):
 def test_all_ways_to_act_agree(policies, obs):
     together = policies.act_all(obs)
     for p, name in enumerate(NAMES):
-        expected = plain(policies._learners, p, obs[p])
+        expected = act_plainly(policies._learners, p, obs[p])
         np.testing.assert_allclose(together[p], expected, atol=1e-5)
         np.testing.assert_allclose(policies[name].act(obs[p]), expected, atol=1e-5)
 
 
-def test_actions_stay_in_their_bounds(policies):
+def test_actions_stay_within_the_bounds(policies):
     actions = policies[0].act(np.full((1, 4), 1e6))
     assert ((actions >= LOW) & (actions <= HIGH)).all()
 
 
-def test_file_gives_the_policy_back(policies, obs, tmp_path):
+def test_saved_policy_loads_unchanged(policies, obs, tmp_path):
     path = tmp_path / "a" / "policy.safetensors"
     policies[1].save(path)
     policy = Policy.load(path)
@@ -59,7 +61,7 @@ def test_file_gives_the_policy_back(policies, obs, tmp_path):
     assert path.stat().st_mode & 0o044  # others may read it
 
 
-def test_policy_does_not_change_as_learning_goes_on(policies, obs):
+def test_copied_policy_does_not_change_during_learning(policies, obs):
     policy = policies[0]
     before = policy.act(obs[0])
     policies._learners.actor.mul_(2)
@@ -75,14 +77,14 @@ def test_wrong_observations_are_explained(policies):
 
 
 def test_missing_and_damaged_files_are_explained(tmp_path):
-    with pytest.raises(InputError, match=r"nothing.safetensors is not there"):
+    with pytest.raises(InputError, match=r"nothing.safetensors does not exist"):
         Policy.load(tmp_path / "nothing.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"\1" * 50)
     with pytest.raises(InputError, match=r"bad.safetensors cannot be read"):
         Policy.load(tmp_path / "bad.safetensors")
 
 
-def test_onnx_acts_alike_and_says_what_it_is(policies, obs, tmp_path):
+def test_onnx_acts_the_same_and_keeps_the_metadata(policies, obs, tmp_path):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     path = tmp_path / "policy.onnx"

@@ -1,4 +1,4 @@
-"""Runs apart from one another, interrupted, and with a learner that breaks down."""
+"""Independent learners, interrupted runs, learners that stop."""
 
 import logging
 import signal
@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 
 from gymnasium.vector import AutoresetMode
 
-from kaccess.sac import interrupt, load_checkpoint, loop
+from kaccess.sac import interrupt, load_checkpoint, store
 from kaccess.sac.checkpoint import save_checkpoint
-from kaccess.sac.interrupt import deferred_interrupt
+from kaccess.sac.interrupt import defer_interrupts
 from tests.sac.point_mass import PointMasses
 from tests.sac.runs import (
     CONFIG,
@@ -20,18 +20,18 @@ from tests.sac.runs import (
     arrays,
     assert_same,
     interrupt_at,
-    of_learner,
     rows,
     run,
+    select_learner,
 )
 
 
-def test_other_starts_of_one_learner_change_no_number_of_another(tmp_path):
+def test_starts_of_one_learner_do_not_affect_another(tmp_path):
     run(tmp_path / "a", env=PointMasses(3))
     run(tmp_path / "b", env=PointMasses(3, spread=[1.0, 0.3, 1.0]))
     first, second = arrays(tmp_path / "a"), arrays(tmp_path / "b")
     for p in (0, 2):
-        assert_same(of_learner(first, p), of_learner(second, p))
+        assert_same(select_learner(first, p), select_learner(second, p))
         file = f"{NAMES[p]}/episodes.csv"
         assert (tmp_path / "a" / file).read_text() == (
             tmp_path / "b" / file
@@ -39,12 +39,12 @@ def test_other_starts_of_one_learner_change_no_number_of_another(tmp_path):
     assert not np.array_equal(first["learners/actor"][1], second["learners/actor"][1])
 
 
-def test_learner_alone_is_the_one_in_company(tmp_path):
+def test_learner_alone_matches_the_one_in_a_population(tmp_path):
     run(tmp_path / "three")
-    run(tmp_path / "one", names=[NAMES[1]], seeds=[1])
+    run(tmp_path / "one", plan={"names": [NAMES[1]], "seeds": [1]})
     three, one = arrays(tmp_path / "three"), arrays(tmp_path / "one")
-    for name, values in of_learner(one, 0).items():
-        together = of_learner(three, 1)[name]
+    for name, values in select_learner(one, 0).items():
+        together = select_learner(three, 1)[name]
         if name == "env/rng":
             np.testing.assert_array_equal(values, together)
         else:
@@ -53,8 +53,8 @@ def test_learner_alone_is_the_one_in_company(tmp_path):
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("steps", [(5, 7), (12,), (13, 14, 33), (59,)])
-def test_interrupted_run_is_the_run_never_interrupted(tmp_path, mode, steps):
-    """Also in the warm-up, at its end, and after the replay went round (40 steps)."""
+def test_interrupted_run_matches_the_uninterrupted_one(tmp_path, mode, steps):
+    """Also in the warm-up, at its end, and after the replay was full (40 steps)."""
     run(tmp_path / "whole", env=PointMasses(3, mode=mode))
     for step in steps:
         with pytest.raises(KeyboardInterrupt):
@@ -67,7 +67,7 @@ def test_interrupted_run_is_the_run_never_interrupted(tmp_path, mode, steps):
     assert_same(arrays(tmp_path / "whole"), arrays(tmp_path / "parts"))
     for name in NAMES:
         for file in ("episodes.csv", "policy.safetensors"):
-            whole, parts = (tmp_path / out / name / file for out in ("whole", "parts"))
+            whole, parts = (tmp_path / run / name / file for run in ("whole", "parts"))
             assert whole.read_bytes() == parts.read_bytes()
 
 
@@ -89,10 +89,10 @@ class Sweep:
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_warm_up_of_ones_own(tmp_path, mode):
-    """It acts up to the first update, not after; an interruption changes nothing."""
+def test_custom_warm_up(tmp_path, mode):
+    """It acts until the first update; an interruption changes nothing."""
     env = PointMasses(3, mode=mode)
-    run(tmp_path / "whole", env=env, warm_up=Sweep(3))
+    run(tmp_path / "whole", env=env, plan={"warm_up": Sweep(3)})
     whole = arrays(tmp_path / "whole")
     actions = (np.array(env.actions_seen)[:14, 0] + 1) / 2  # of [-3, 1]
     ignored = [0] if mode == AutoresetMode.NEXT_STEP else []
@@ -104,15 +104,16 @@ def test_warm_up_of_ones_own(tmp_path, mode):
             run(
                 tmp_path / "parts",
                 env=PointMasses(3, mode=mode),
-                warm_up=Sweep(3),
+                plan={"warm_up": Sweep(3)},
                 progress=interrupt_at(step),
             )
-    run(tmp_path / "parts", env=PointMasses(3, mode=mode), warm_up=Sweep(3))
+    env = PointMasses(3, mode=mode)
+    run(tmp_path / "parts", env=env, plan={"warm_up": Sweep(3)})
     assert_same(whole, arrays(tmp_path / "parts"))
 
 
-def test_killed_run_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
-    """Nothing is stored when it dies; rows written since are not there twice."""
+def test_killed_run_resumes_from_its_last_checkpoint(tmp_path, monkeypatch):
+    """Nothing is stored when it is killed; no row is written twice."""
     run(tmp_path / "whole")
 
     class Killed(BaseException):
@@ -128,23 +129,23 @@ def test_killed_run_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
         return step(actions) if len(env.actions_seen) < 45 else die(actions)
 
     monkeypatch.setattr(env, "step", dying_step)
-    save = loop.save_checkpoint
+    save = store.save_checkpoint
 
-    def save_twice(*args):
+    def save_at_first(*args):
         nonlocal n_saved
         n_saved += 1
         if n_saved <= 30:
             save(*args)
 
-    monkeypatch.setattr(loop, "save_checkpoint", save_twice)
+    monkeypatch.setattr(store, "save_checkpoint", save_at_first)
     with pytest.raises(Killed):
-        run(tmp_path / "parts", env=env, checkpoint_every=-1.0)
-    monkeypatch.setattr(loop, "save_checkpoint", save)
+        run(tmp_path / "parts", env=env, folder={"checkpoint_every": -1.0})
+    monkeypatch.setattr(store, "save_checkpoint", save)
     stored = load_checkpoint(tmp_path / "parts" / "checkpoint.safetensors")
     assert stored.progress["step"] == 29
     assert len(rows(tmp_path / "parts" / NAMES[0] / "episodes.csv")) == 45 // 7
     path = tmp_path / "parts" / NAMES[0] / "episodes.csv"
-    path.write_text(path.read_text() + "2")  # a row cut short
+    path.write_text(path.read_text() + "2")  # a half-written row
 
     run(tmp_path / "parts")
     assert_same(arrays(tmp_path / "whole"), arrays(tmp_path / "parts"))
@@ -154,7 +155,7 @@ def test_killed_run_goes_on_from_its_last_checkpoint(tmp_path, monkeypatch):
         assert whole.read_text() == parts.read_text()
 
 
-def test_more_steps_go_on_where_the_run_ended(tmp_path):
+def test_more_steps_resume_where_the_run_ended(tmp_path):
     run(tmp_path / "whole", n_steps=60)
     run(tmp_path / "parts", n_steps=25)
     n_incomplete = CONFIG.return_steps - 1
@@ -166,7 +167,7 @@ def test_more_steps_go_on_where_the_run_ended(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("times", [1, 2])  # twice at once is what `timeout` does
+@pytest.mark.parametrize("times", [1, 2])  # `timeout` sends two at once
 def test_interruption_waits_for_the_end_of_the_step(tmp_path, number, times):
     env = PointMasses(3)
     step = env.step
@@ -188,22 +189,22 @@ def test_interruption_waits_for_the_end_of_the_step(tmp_path, number, times):
 
 
 def test_interruption_waits_for_the_run_to_be_stored(tmp_path, monkeypatch):
-    save = loop.save_checkpoint
+    save = store.save_checkpoint
 
     def press_and_save(*args):
         signal.raise_signal(signal.SIGINT)
         save(*args)
 
-    monkeypatch.setattr(loop, "save_checkpoint", press_and_save)
+    monkeypatch.setattr(store, "save_checkpoint", press_and_save)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, n_steps=25)
     stored = load_checkpoint(tmp_path / "checkpoint.safetensors")
     assert stored.progress["step"] == 25
 
 
-def test_insisting_interrupts_at_once(monkeypatch):
-    monkeypatch.setattr(interrupt, "_SAME_WISH", 0.0)
-    with pytest.raises(KeyboardInterrupt), deferred_interrupt() as interrupted:
+def test_second_signal_stops_immediately(monkeypatch):
+    monkeypatch.setattr(interrupt, "_SAME_REQUEST", 0.0)
+    with pytest.raises(KeyboardInterrupt), defer_interrupts() as interrupted:
         signal.raise_signal(signal.SIGINT)
         assert interrupted()
         signal.raise_signal(signal.SIGINT)
@@ -212,38 +213,38 @@ def test_insisting_interrupts_at_once(monkeypatch):
 
 
 def spoil(env, *, at, what, slot=1):
-    """Make an environment give what is not a number, once."""
+    """Make an environment return NaN once."""
     step = env.step
 
-    def spoilt(actions):
+    def step_with_nan(actions):
         obs, reward, terminated, truncated, info = step(actions)
         if len(env.actions_seen) == at:
             {"observation": obs, "reward": reward}[what][slot] = np.nan
         return obs, reward, terminated, truncated, info
 
-    env.step = spoilt
+    env.step = step_with_nan
     return env
 
 
 @pytest.mark.parametrize("at", [4, 30])
 @pytest.mark.parametrize("what", ["observation", "reward"])
 def test_nan_from_an_environment_stops_its_learner_only(tmp_path, caplog, what, at):
-    run(tmp_path / "well")
+    run(tmp_path / "healthy")
     with caplog.at_level(logging.ERROR):
         env = spoil(PointMasses(3), at=at, what=what)
-        trained = run(tmp_path / "ill", env=env)
+        trained = run(tmp_path / "broken", env=env)
     message = f"ka/seed-1 stopped at step {at}: NaN or infinity in its {what}."
     assert trained.stopped == {"ka/seed-1": message}
     assert message in caplog.text
-    well, ill = arrays(tmp_path / "well"), arrays(tmp_path / "ill")
+    healthy, broken = arrays(tmp_path / "healthy"), arrays(tmp_path / "broken")
     for p in (0, 2):
-        assert_same(of_learner(well, p), of_learner(ill, p))
+        assert_same(select_learner(healthy, p), select_learner(broken, p))
     run(tmp_path / "until", n_steps=at)
     for name in ("actor", "critics", "targets", "actor_mean", "critics_square"):
         frozen = arrays(tmp_path / "until")[f"learners/{name}"][1]
-        np.testing.assert_array_equal(ill[f"learners/{name}"][1], frozen)
-    assert np.isfinite(ill["replay/1"]).all()
-    assert len(ill["replay/1"]) == at - CONFIG.return_steps
+        np.testing.assert_array_equal(broken[f"learners/{name}"][1], frozen)
+    assert np.isfinite(broken["replay/1"]).all()
+    assert len(broken["replay/1"]) == at - CONFIG.return_steps
     assert all(np.isfinite(actions).all() for actions in env.actions_seen)
 
 
@@ -252,23 +253,23 @@ def test_nan_from_an_environment_stops_its_learner_only(tmp_path, caplog, what, 
     [("actor", "actor's parameters"), ("critics", "critics' parameters")],
 )
 def test_nan_in_a_learner_stops_that_learner_only(tmp_path, tensor, what):
-    run(tmp_path / "well")
+    run(tmp_path / "healthy")
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "ill", progress=interrupt_at(30))
-    path = tmp_path / "ill" / "checkpoint.safetensors"
+        run(tmp_path / "broken", progress=interrupt_at(30))
+    path = tmp_path / "broken" / "checkpoint.safetensors"
     stored = load_checkpoint(path)
     stored.arrays[f"learners/{tensor}"][1, 3] = np.nan
     save_checkpoint(path, stored)
-    trained = run(tmp_path / "ill")
+    trained = run(tmp_path / "broken")
     assert trained.stopped == {
         "ka/seed-1": f"ka/seed-1 stopped at step 31: NaN or infinity in its {what}."
     }
-    well, ill = arrays(tmp_path / "well"), arrays(tmp_path / "ill")
+    healthy, broken = arrays(tmp_path / "healthy"), arrays(tmp_path / "broken")
     for p in (0, 2):
-        assert_same(of_learner(well, p), of_learner(ill, p))
+        assert_same(select_learner(healthy, p), select_learner(broken, p))
 
 
-def test_stopped_learner_stays_stopped_when_the_run_goes_on(tmp_path):
+def test_stopped_learner_stays_stopped_when_the_run_resumes(tmp_path):
     def env():
         return spoil(PointMasses(3), at=20, what="reward")
 
@@ -281,7 +282,7 @@ def test_stopped_learner_stays_stopped_when_the_run_goes_on(tmp_path):
     assert_same(whole, parts)
 
 
-def test_run_ends_when_nobody_is_left(tmp_path):
+def test_run_ends_when_all_learners_have_stopped(tmp_path):
     env = spoil(PointMasses(3), at=20, what="reward", slot=slice(None))
     trained = run(tmp_path, env=env)
     assert trained.step == 20

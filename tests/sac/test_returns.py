@@ -1,4 +1,4 @@
-"""Returns over several steps: against a plain loop, at ends of episodes, in runs."""
+"""Multi-step returns: against a plain loop, at ends of episodes, in runs."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ GAMMA = 0.5
 
 
 def step(time, *, rewards, terminated=(False,), kept=(True,)):
-    """A step whose states and actions are numbers that say when it was."""
+    """Return a step whose states and actions encode its time."""
     n = len(rewards)
     return Experience(
         obs=np.full((n, 1), float(time)),
@@ -32,14 +32,14 @@ def step(time, *, rewards, terminated=(False,), kept=(True,)):
     )
 
 
-def test_one_step_is_handed_on_as_it_is():
+def test_one_step_return_is_the_step_itself():
     given = step(3, rewards=[1.0, 2.0], terminated=(False, True))
     found = MultiStep(1).add(given, np.array([False, True]))
     for name, array in vars(given).items():
         np.testing.assert_array_equal(getattr(found, name), array)
 
 
-def test_rewards_of_three_steps_by_hand():
+def test_three_step_return_solved_by_hand():
     returns, going = MultiStep(3), np.array([False])
     assert returns.add(step(0, rewards=[1.0]), going) is None
     assert returns.add(step(1, rewards=[10.0]), going) is None
@@ -50,8 +50,8 @@ def test_rewards_of_three_steps_by_hand():
 
 
 @pytest.mark.parametrize(("terminated", "discount"), [(False, 0.25), (True, 0.0)])
-def test_nothing_is_added_beyond_the_end_of_an_episode(terminated, discount):
-    """A time limit leaves the value after it, at the discount of the steps made."""
+def test_return_stops_at_the_end_of_an_episode(terminated, discount):
+    """After a time limit the value counts, with the discount of the steps made."""
     returns = MultiStep(3)
     returns.add(step(0, rewards=[1.0]), np.array([False]))
     returns.add(step(1, rewards=[10.0], terminated=[terminated]), np.array([True]))
@@ -61,8 +61,8 @@ def test_nothing_is_added_beyond_the_end_of_an_episode(terminated, discount):
     assert (last.rewards, last.obs, last.next_obs) == (10, 1, 2)
 
 
-def test_a_step_that_is_not_kept_ends_what_went_before():
-    """As that of a learner that broke down: nothing of it is added."""
+def test_return_stops_before_a_step_that_is_not_kept():
+    """For example a step of a learner that stopped."""
     returns = MultiStep(2)
     returns.add(step(0, rewards=[1.0, 1.0]), np.zeros(2, dtype=bool))
     found = returns.add(
@@ -71,7 +71,7 @@ def test_a_step_that_is_not_kept_ends_what_went_before():
     np.testing.assert_array_equal(found.rewards, [1, 6])
 
 
-def test_steps_that_are_not_complete_can_be_put_back():
+def test_incomplete_transitions_can_be_stored_and_put_back():
     returns, again, going = MultiStep(3), MultiStep(3), np.array([False])
     returns.add(step(0, rewards=[1.0]), going)
     returns.add(step(1, rewards=[10.0]), going)
@@ -87,10 +87,8 @@ def test_steps_that_are_not_complete_can_be_put_back():
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("n_envs", [1, 2])
-def test_replay_of_several_steps_follows_from_that_of_single_ones(
-    tmp_path, mode, n_envs
-):
-    """In the warm-up, where actions are the same: row by row, by a plain loop."""
+def test_multi_step_replay_follows_from_single_step_replay(tmp_path, mode, n_envs):
+    """Row by row with a plain loop; in the warm-up, actions are the same in both."""
     n = 3
     config = dataclasses.replace(
         CONFIG, capacity=500, warmup_steps=400, envs_per_learner=n_envs
@@ -116,18 +114,18 @@ def test_replay_of_several_steps_follows_from_that_of_single_ones(
             while n_made < n and not ended:
                 last = starting_in[state.tobytes()]
                 reward, discount = reward + discount * last[5], discount * last[6]
-                # of itself, or by the time limit of 7 steps
+                # by termination, or by the time limit of 7 steps
                 ended = last[6] == 0 or np.isclose(last[-1], 1)
                 state, n_made = last[7:], n_made + 1
             n_short += n_made < n
             np.testing.assert_array_equal(row[:5], starting_in[row[:3].tobytes()][:5])
             np.testing.assert_allclose(row[5:7], [reward, discount], rtol=1e-5)
             np.testing.assert_array_equal(row[7:], state)
-        assert n_short > 5  # ends of episodes are there
+        assert n_short > 5  # ends of episodes occur
 
 
 @pytest.mark.parametrize("stop", [5, 31])
-def test_a_run_over_several_steps_goes_on_to_the_bit(tmp_path, stop):
+def test_resumed_run_has_the_same_bits(tmp_path, stop):
     config = dataclasses.replace(CONFIG, return_steps=4)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     run(whole, config=config, n_steps=60)
@@ -144,13 +142,13 @@ def test_refuses_fewer_than_one_step():
         SacConfig(return_steps=0)
 
 
-def test_refuses_more_steps_than_there_are_before_the_first_update():
-    with pytest.raises(InputError, match=r"`return_steps` .*warm-up \(7\), got 8"):
+def test_refuses_more_steps_than_the_warm_up_has():
+    with pytest.raises(InputError, match=r"warm-up steps .* \(7\), got 8"):
         SacConfig(return_steps=8, warmup_steps=50, envs_per_learner=8)
 
 
-def test_new_episodes_are_not_joined_to_those_before(tmp_path):
-    """Where a run goes on without the state of its environments."""
+def test_new_episodes_are_not_joined_with_earlier_ones(tmp_path):
+    """When a run resumes without the state of its environments."""
 
     def env():
         bare = PointMasses(3, limit=1000)
@@ -165,7 +163,7 @@ def test_new_episodes_are_not_joined_to_those_before(tmp_path):
     np.testing.assert_allclose((replay[:, -1] - replay[:, 2]) * 1000, 3, atol=1e-3)
 
 
-def test_a_learner_that_breaks_down_remembers_nothing_of_it(tmp_path):
+def test_stopped_learner_stores_only_finite_transitions(tmp_path):
     env = PointMasses(3)
     plain = env.step
 

@@ -1,4 +1,4 @@
-"""Arrays and a header of JSON, in one safetensors file that is whole or not there."""
+"""Arrays and a JSON header in one safetensors file, which is never half-written."""
 
 import json
 from collections.abc import Mapping
@@ -18,33 +18,40 @@ __all__ = ["read_tensors", "write_tensors"]
 def write_tensors(
     path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write a file of that kind in the place of the one before."""
-    # One text: safetensors writes several in any order, and bytes should repeat.
+    """Write a file; it replaces the one before.
+
+    Args:
+        path: File to write.
+        kind: Kind and version of the file, such as `kaccess policy (1)`.
+        header: Further items of the header, as JSON holds them.
+        arrays: Arrays by name.
+    """
+    # One string: safetensors writes several in any order, and bytes should repeat.
     text = json.dumps({"kind": kind, **header})
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with whole_file(path) as draft:
         save_file(plain, draft, metadata={"kaccess": text})
-        draft.chmod(0o644)  # safetensors would keep it from everyone else
+        draft.chmod(0o644)  # safetensors lets only the owner read it
 
 
 def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header and the arrays of a file of that kind.
+    """Return the header and the arrays of a file.
 
     Raises:
-        InputError: If the file is not there, damaged or of another kind.
+        InputError: If the file is missing, damaged or of another kind.
     """
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
             if (found := header.get("kind")) != kind:
                 raise InputError(
-                    f"{path} is not a {kind}, but a {found or 'file of another kind'}. "
-                    "If another version of kaccess made it, go on with that one, or "
-                    "begin anew in another folder."
+                    f"{path} must be a {kind}, but it is a {found or 'different file'}"
+                    ". If another version of kaccess wrote it, use that version, or "
+                    "start again in a new folder."
                 )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
     except FileNotFoundError:
-        raise InputError(f"{path} is not there.") from None
+        raise InputError(f"{path} does not exist.") from None
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
     return header, arrays

@@ -1,4 +1,4 @@
-"""Policies as files: NumPy arrays that need no torch, ONNX, and those we ship."""
+"""Trained policies: to act with NumPy alone, to export as ONNX, and shipped ones."""
 
 from kaccess.policies.export import export_onnx
 from kaccess.policies.policy import BEST_POLICY, LAST_POLICY, Policy

@@ -1,9 +1,9 @@
-"""Policies as ONNX files, for whatever runs on the robot."""
+"""Policies as ONNX files, for other programs, such as the robot's own."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,63 +11,70 @@ from kaccess.base.files import whole_file
 from kaccess.base.types import Array
 from kaccess.policies.policy import Policy
 
+if TYPE_CHECKING:
+    from onnx import GraphProto, ValueInfoProto
+
 __all__ = ["export_onnx"]
 
 _OPSET = 17
-_IR_VERSION = 8  # of that opset's time: runtimes refuse files newer than themselves
+_IR_VERSION = 8  # as old as the opset: runtimes refuse files newer than themselves
 
 
 def export_onnx(
     policy: Policy, path: Path, metadata: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a policy as ONNX: `obs`, (n, obs), to `action`, (n, act), in its bounds.
+    """Write a policy as ONNX: input `obs`, (n, obs), output `action`, (n, act).
 
     Args:
-        policy: The policy.
+        policy: Policy to write.
         path: File to write.
-        metadata: Added to the policy's own; each item becomes a property of the file,
-            text as it is and the rest as JSON.
+        metadata: Facts to add to the policy's own. Each becomes a property of the file:
+            a string as it is, anything else as JSON.
 
     Raises:
         ImportError: If onnx is not installed.
     """
     try:
         import onnx
-        from onnx import TensorProto, helper, numpy_helper
+        from onnx import helper
     except ImportError as error:
         raise ImportError(
             "Writing ONNX needs onnx, which is not installed. Run "
             "`pip install 'kaccess[onnx]'`."
         ) from error
-    steps, constants = _graph(policy)
-    graph = helper.make_graph(
-        [helper.make_node(kind, inputs, [output]) for kind, inputs, output in steps],
-        "policy",
-        [
-            helper.make_tensor_value_info(
-                "obs", TensorProto.FLOAT, ["n", policy.obs_dim]
-            )
-        ],
-        [
-            helper.make_tensor_value_info(
-                "action", TensorProto.FLOAT, ["n", policy.act_dim]
-            )
-        ],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()],
-    )
     model = helper.make_model(
-        graph,
+        _make_graph(policy),
         producer_name="kaccess",
         opset_imports=[helper.make_opsetid("", _OPSET)],
         ir_version=_IR_VERSION,
     )
-    helper.set_model_props(model, _texts({**policy.metadata, **(metadata or {})}))
+    texts = _convert_to_text({**policy.metadata, **(metadata or {})})
+    helper.set_model_props(model, texts)
     onnx.checker.check_model(model)
     with whole_file(path) as draft:
         draft.write_bytes(model.SerializeToString())
 
 
-def _graph(policy: Policy) -> tuple[list[tuple[str, list[str], str]], dict[str, Array]]:
+def _make_graph(policy: Policy) -> "GraphProto":
+    from onnx import TensorProto, helper, numpy_helper
+
+    def describe(name: str, length: int) -> "ValueInfoProto":
+        shape = ["n", length]
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    steps, constants = _list_steps(policy)
+    return helper.make_graph(
+        [helper.make_node(kind, inputs, [output]) for kind, inputs, output in steps],
+        "policy",
+        [describe("obs", policy.obs_dim)],
+        [describe("action", policy.act_dim)],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+
+
+def _list_steps(
+    policy: Policy,
+) -> tuple[list[tuple[str, list[str], str]], dict[str, Array]]:
     """Return the steps (operator, inputs, output) and the constants they use."""
     half = np.asarray(0.5 * (policy.high - policy.low), dtype=np.float32)
     middle = np.asarray(policy.low + half, dtype=np.float32)
@@ -84,7 +91,7 @@ def _graph(policy: Policy) -> tuple[list[tuple[str, list[str], str]], dict[str, 
     return steps, constants
 
 
-def _texts(metadata: Mapping[str, Any]) -> dict[str, str]:
+def _convert_to_text(metadata: Mapping[str, Any]) -> dict[str, str]:
     return {
         name: value if isinstance(value, str) else json.dumps(value)
         for name, value in metadata.items()

@@ -1,6 +1,6 @@
-"""A policy to act with: what one learner has learned, without the noise of learning.
+"""A trained policy: the mean action of one learner, without exploration noise.
 
-NumPy arrays, a file of a few hundred kilobytes, and no need of torch.
+It consists of NumPy arrays, has a file of a few hundred kilobytes, and needs no torch.
 """
 
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ from kaccess.base.types import Array
 
 __all__ = ["BEST_POLICY", "LAST_POLICY", "Policy", "scale"]
 
-LAST_POLICY = "policy.safetensors"  # of a learner, as it is
-BEST_POLICY = "best.safetensors"  # as it was when it did best in a test of its curve
+LAST_POLICY = "policy.safetensors"  # file of a learner's last policy
+BEST_POLICY = "best.safetensors"  # file of its best policy in the tests of its curve
 
 _KIND = "kaccess policy (1)"
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What one learner has learned.
+    """The policy of one learner.
 
     Attributes:
-        weights: Of each layer, (n_in, n_out).
-        biases: Of each layer, (n_out,).
+        weights: (n_in, n_out) weights of each layer.
+        biases: (n_out,) biases of each layer.
         low: (act,) lower bounds of the actions.
         high: (act,) upper bounds.
-        metadata: What else to know, as JSON can hold it: task, robot, joint order.
+        metadata: Facts such as task, robot and joint order, as JSON holds them.
     """
 
     weights: tuple[Array, ...]
@@ -42,12 +42,12 @@ class Policy:
 
     @property
     def obs_dim(self) -> int:
-        """Numbers of an observation."""
+        """Length of an observation."""
         return len(self.weights[0])
 
     @property
     def act_dim(self) -> int:
-        """Numbers of an action."""
+        """Length of an action."""
         return len(self.low)
 
     def act(self, obs: Array) -> Array:
@@ -63,7 +63,7 @@ class Policy:
         return scale(x, self.low, self.high)
 
     def save(self, path: Path) -> None:
-        """Write the policy as one file."""
+        """Write the policy to a file."""
         arrays = {"low": self.low, "high": self.high}
         for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays[f"weight {i}"], arrays[f"bias {i}"] = weight, bias
@@ -84,6 +84,6 @@ class Policy:
 
 
 def scale(actions: Array, low: Array, high: Array) -> Array:
-    """Return actions in [-1, 1] as actions within the bounds."""
+    """Scale actions in [-1, 1] to the bounds."""
     scaled = low + (actions + 1) * (0.5 * (high - low))
-    return np.clip(scaled, low, high)  # rounding
+    return np.clip(scaled, low, high)  # rounding may exceed them
