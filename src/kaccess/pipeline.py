@@ -293,18 +293,19 @@ def compare(study: StudyLike) -> "list[ComparisonRow]":
 
 def picture(study: StudyLike) -> Path:
     """Draw the poses and times of a study into its `overview.png`."""
-    from kaccess.report.figures import overview, representatives
+    from kaccess.report.figures import make_overview, pick_representatives
     from kaccess.report.rendering.render import render_poses
 
     study = Study.open(study)
     poses, path = study.poses, study.path / "overview.png"
     try:
-        images = render_poses(study.robot, poses.qpos[representatives(poses.contacts)])
+        shown = poses.qpos[pick_representatives(poses.contacts)]
+        images = render_poses(study.robot, shown)
     except InputError as error:
         logger.warning("%s The picture does not show the robot.", error)
         images = None
     with whole_file(path) as draft:
-        overview(poses, study.times, images).savefig(draft, dpi=120)
+        make_overview(poses, study.times, images).savefig(draft, dpi=120)
     return path
 
 

@@ -270,11 +270,11 @@ def info(study: _Study, json: bool = False) -> None:
         json: Print JSON, for programs.
     """
     from kaccess import pipeline
-    from kaccess.report.text.info import as_json
+    from kaccess.report.text.info import format_summary_as_json
     from kaccess.study import Study
 
     if json:
-        print(as_json(pipeline.info(study)))
+        print(format_summary_as_json(pipeline.info(study)))
         return
     opened = Study(study)
     watch(pipeline.info, opened)

@@ -89,9 +89,9 @@ def _describe_access(study: "Study", *_: object) -> str:
 
 
 def _describe_info(summary: "Summary", *_: object) -> str:
-    from kaccess.report.text.info import as_text
+    from kaccess.report.text.info import format_summary
 
-    return as_text(summary)
+    return format_summary(summary)
 
 
 def _describe_cluster(starts: "Path", study: "Study", *_: object) -> str:

@@ -1,1 +1,1 @@
-"""What people look at: summaries, figures and renderings."""
+"""Summaries, figures, pictures, motions and the page of a study."""

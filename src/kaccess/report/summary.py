@@ -1,4 +1,4 @@
-"""What is in a study, in figures and in one sentence: can this robot get up at all?"""
+"""Summary of a study in numbers, and a sentence: can this robot get up?"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,22 +11,25 @@ from kaccess.base.settings import Settings
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.study import Study
 
-__all__ = ["Summary", "Times", "summarize", "summarize_study", "verdict"]
+__all__ = ["Summary", "Times", "summarize", "summarize_study"]
+
+_MOST_NAMED = 10  # poses that the verdict names
+_FATES = ("colliding", "restless", "diverged", "airborne")  # of discarded draws
 
 
 @dataclass(frozen=True)
 class Times:
-    """Figures of the estimated part of the matrix, off its diagonal.
+    """Numbers of the estimated moves between different poses.
 
     Args:
         pairs: Ordered pairs of different poses.
-        done: Those estimated.
-        reached: Of these, those that reached their goal.
-        elsewhere: Those that came to rest somewhere else.
-        restless: Those that did not come to rest in time.
-        diverged: Those whose simulation broke down.
+        done: Estimated pairs.
+        reached: Moves that reached their goal.
+        elsewhere: Moves that came to rest somewhere else.
+        restless: Moves that did not come to rest in time.
+        diverged: Moves whose simulation diverged.
         one_way: Share of the linked pairs of poses that are linked one way only.
-        seconds: 5, 50 and 95 % quantile of the times of those reached [s].
+        seconds: 5, 50 and 95 % quantile of the times of moves that reached [s].
         stand_up: Poses that reach standing in one move; None if not estimated.
     """
 
@@ -43,14 +46,15 @@ class Times:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is in a study.
+    """Summary of a study.
 
     Args:
-        settings: What was computed and how.
+        settings: Content of `study.json`.
         n_poses: Number of poses.
-        contact_cases: Sets of parts on the ground, the most frequent first.
-        times: Figures of the time matrix.
-        graph: How the poses hang together; None before the matrix is complete.
+        contact_cases: Sets of parts on the ground with their number of poses, the most
+            frequent first.
+        times: Numbers of the time matrix.
+        graph: Connectivity of the poses; None before the matrix is complete.
     """
 
     settings: dict[str, Any]
@@ -58,6 +62,28 @@ class Summary:
     contact_cases: tuple[tuple[str, int], ...]
     times: Times
     graph: Connectivity | None
+
+    @property
+    def discarded(self) -> str:
+        """Number of discarded draws for each reason, such as `3 colliding`."""
+        draws = self.settings["draws"]
+        return ", ".join(f"{draws[fate]:,} {fate}" for fate in _FATES if draws[fate])
+
+    @property
+    def verdict(self) -> str:
+        """A sentence that says whether the robot can get up."""
+        if self.graph is None:
+            left = self.times.pairs - self.times.done
+            return (
+                f"{left:,} pairs are still to be estimated before it is known whether "
+                "the robot can get up: run `kaccess access` again."
+            )
+        if not self.settings.get("standing", {}).get("rests", True):
+            return (
+                "This robot does not stay in its standing pose, so it cannot get up to "
+                "it: give it a keyframe named `stand` in which it rests."
+            )
+        return _describe_stuck(self.n_poses, self.graph.stuck)
 
 
 def summarize_study(study: Study) -> Summary:
@@ -81,48 +107,48 @@ def summarize(
     outcomes: IntArray,
     to_standing: Array,
 ) -> Summary:
-    """Return the figures of a study from its arrays."""
+    """Return the summary of a study from its settings and arrays.
+
+    Args:
+        settings: Content of `study.json`.
+        contacts: (n, n_parts) which parts touch the ground in each pose.
+        parts: Names of the parts.
+        times: (n, n) seconds from pose i to j; NaN: not estimated, inf: not reached.
+        outcomes: (n, n) how each move ended, an `Outcome`.
+        to_standing: (n,) seconds from each pose to standing; NaN: not estimated.
+    """
     done = not (np.isnan(times).any() or np.isnan(to_standing).any())
     return Summary(
         settings=dict(settings),
         n_poses=len(contacts),
-        contact_cases=_contact_cases(contacts, parts),
+        contact_cases=_count_contact_cases(contacts, parts),
         times=_count_times(times, outcomes, to_standing),
         graph=measure_connectivity(times, to_standing) if done else None,
     )
 
 
-def verdict(summary: Summary) -> str:
-    """Return in a sentence whether the robot can get up."""
-    n, graph = summary.n_poses, summary.graph
-    if graph is None:
-        left = summary.times.pairs - summary.times.done
-        return (
-            f"{left:,} pairs are still to be estimated before it is known whether the "
-            "robot can get up: run `kaccess access` again."
-        )
-    if not summary.settings.get("standing", {}).get("rests", True):
-        return (
-            "This robot does not stay in its standing pose, so there is nothing to get "
-            "up to: give it a keyframe named `stand` in which it rests."
-        )
-    n_stuck = len(graph.stuck)
-    if n_stuck == 0:
+def _describe_stuck(n: int, stuck: IntArray) -> str:
+    """Say from how many of n poses the robot can get up, and which are stuck."""
+    if not len(stuck):
         return (
             f"This robot can get up: from all {n} poses a chain of moves leads to the "
             "standing pose."
         )
-    shown = ", ".join(map(str, graph.stuck[:10])) + (", ..." if n_stuck > 10 else "")
-    if n_stuck == n:
-        return f"This robot cannot get up by these moves: none of {n} poses can stand."
+    if len(stuck) == n:
+        return (
+            "This robot cannot get up by these moves: from none of the "
+            f"{n} poses does a chain of moves lead to the standing pose."
+        )
+    named = ", ".join(map(str, stuck[:_MOST_NAMED]))
+    more = ", ..." if len(stuck) > _MOST_NAMED else ""
     return (
-        f"This robot can get up from {n - n_stuck} of {n} poses; from the other "
-        f"{n_stuck} no chain of moves through these poses leads to the standing pose "
-        f"({shown})."
+        f"This robot can get up from {n - len(stuck)} of {n} poses; from the other "
+        f"{len(stuck)} no chain of moves through these poses leads to the standing "
+        f"pose ({named}{more})."
     )
 
 
-def _contact_cases(
+def _count_contact_cases(
     contacts: BoolArray, parts: tuple[str, ...]
 ) -> tuple[tuple[str, int], ...]:
     cases = Counter(map(tuple, contacts.tolist()))
@@ -149,7 +175,7 @@ def _count_times(times: Array, outcomes: IntArray, to_standing: Array) -> Times:
         restless=int(counts[Outcome.RESTLESS]),
         diverged=int(counts[Outcome.DIVERGED]),
         one_way=float(1 - both.sum() / linked.sum()) if linked.any() else None,
-        seconds=None if quantiles is None else tuple(map(float, quantiles)),  # type: ignore[arg-type]  # three of them
+        seconds=None if quantiles is None else tuple(map(float, quantiles)),  # type: ignore[arg-type]  # three values
         stand_up=(
             None if np.isnan(to_standing).any() else int(np.isfinite(to_standing).sum())
         ),

@@ -1,4 +1,4 @@
-"""Figures of a study. Each function draws arrays on the axes it is given."""
+"""Figures of a study. Each `draw_*` function draws arrays on given axes."""
 
 from kaccess.report.figures.chord import draw_chord
 from kaccess.report.figures.clusters import draw_over_k, draw_sizes
@@ -10,12 +10,12 @@ from kaccess.report.figures.matrix import (
     draw_times,
 )
 from kaccess.report.figures.motion import draw_joints
-from kaccess.report.figures.overview import overview
+from kaccess.report.figures.overview import make_overview
 from kaccess.report.figures.poses import (
     draw_attitudes,
     draw_contacts,
     draw_poses,
-    representatives,
+    pick_representatives,
 )
 
 __all__ = [
@@ -32,6 +32,6 @@ __all__ = [
     "draw_sizes",
     "draw_success",
     "draw_times",
-    "overview",
-    "representatives",
+    "make_overview",
+    "pick_representatives",
 ]

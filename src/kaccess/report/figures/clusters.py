@@ -1,4 +1,4 @@
-"""Clusters: how many, and how large."""
+"""Figures of clusters: how many there are, and their sizes."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,29 +13,18 @@ __all__ = ["draw_over_k", "draw_sizes"]
 def draw_over_k(
     ax: Axes, k: IntArray, values: Array, *, chosen: int | None, label: str
 ) -> None:
-    """Draw a figure of clusterings over their number of clusters.
+    """Draw a property of clusterings over their number of clusters.
 
     Args:
-        ax: Where to draw.
+        ax: Axes to draw on.
         k: (m,) numbers of clusters.
-        values: (m,) what to draw, such as the index; NaN is left out.
-        chosen: Number of clusters to mark, or None for none.
-        label: What the values are.
+        values: (m,) values to draw, such as the index; NaN is left out.
+        chosen: Number of clusters to mark; None marks none.
+        label: Name of the values.
     """
     ax.plot(k, values, color=ACCENT, linewidth=2)
     if chosen is not None and chosen in k:
-        value = float(values[np.flatnonzero(k == chosen)[0]])
-        ax.axvline(chosen, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
-        ax.plot([chosen], [value], "o", color=STRONG, markersize=7)
-        text = f"{value:.3g} at k = {chosen}"
-        right = chosen > np.mean([np.min(k), np.max(k)])
-        ax.annotate(
-            text,
-            (chosen, value),
-            xytext=(-9 if right else 9, 6),
-            textcoords="offset points",
-            ha="right" if right else "left",
-        )
+        _mark_choice(ax, k, values, chosen)
     ax.set_ylabel(label)
     ax.margins(x=0.01, y=0.2)
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -45,11 +34,25 @@ def draw_over_k(
     ax.grid(axis="y")
 
 
+def _mark_choice(ax: Axes, k: IntArray, values: Array, chosen: int) -> None:
+    value = float(values[np.flatnonzero(k == chosen)[0]])
+    ax.axvline(chosen, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
+    ax.plot([chosen], [value], "o", color=STRONG, markersize=7)
+    right = chosen > np.mean([np.min(k), np.max(k)])
+    ax.annotate(
+        f"{value:.3g} at k = {chosen}",
+        (chosen, value),
+        xytext=(-9 if right else 9, 6),
+        textcoords="offset points",
+        ha="right" if right else "left",
+    )
+
+
 def draw_sizes(ax: Axes, sizes: IntArray) -> None:
     """Draw the number of poses in each cluster, the largest first: the paper's Fig. 6.
 
     Args:
-        ax: Where to draw.
+        ax: Axes to draw on.
         sizes: (k,) number of poses in each cluster, in any order.
     """
     ordered = np.sort(sizes)[::-1]

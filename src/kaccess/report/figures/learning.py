@@ -1,4 +1,4 @@
-"""What policies learn, from which starts."""
+"""Figures of learning: curves, and success by group of test poses."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,24 +24,23 @@ def draw_curves(
 ) -> None:
     """Draw learning curves, mean and +-1 SD over seeds: the paper's Fig. 9 and 10.
 
-    Guided learners have the colour of their starts, and dashes. Of more kinds than
-    there are colours, the means alone.
+    Guided learners have the colour of their starts, and dashed lines. If there are
+    more kinds of starts than colours, only the means are drawn.
 
     Args:
-        ax: Where to draw.
-        curves: By the name of the starts, episodes of training, (m,), and values,
-            (n_seeds, m).
-        label: What the values are.
-        share: Whether they are shares, to be shown in percent.
+        ax: Axes to draw on.
+        curves: Episodes of training, (m,), and values, (n_seeds, m), by name of the
+            starts.
+        label: Name of the values.
+        share: Whether the values are shares, to be shown in percent.
     """
     kinds = list(dict.fromkeys(name.removeprefix(GUIDED) for name in curves))
     for name, (episodes, values) in curves.items():
         number, guided = kinds.index(name.removeprefix(GUIDED)), name.startswith(GUIDED)
         colour = SERIES[number % len(SERIES)]
-        mean, spread = values.mean(axis=0), values.std(axis=0)
         ax.plot(
             episodes,
-            mean,
+            values.mean(axis=0),
             color=colour,
             linestyle=_DASHES[(guided + number // len(SERIES)) % len(_DASHES)],
             marker=MARKERS[number % len(MARKERS)],
@@ -50,12 +49,9 @@ def draw_curves(
             linewidth=2,
             label=name,
         )
-        if len(kinds) > len(SERIES):
-            continue  # so many shadows would hide one another
-        low, high = mean - spread, mean + spread
-        if share:
-            low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-        ax.fill_between(episodes, low, high, color=colour, alpha=0.15, linewidth=0)
+        if len(kinds) <= len(SERIES):  # more bands would hide one another
+            low, high = _find_band(values, share=share)
+            ax.fill_between(episodes, low, high, color=colour, alpha=0.15, linewidth=0)
     ax.set(xlabel="episodes of training", ylabel=label)
     if share:
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -64,14 +60,23 @@ def draw_curves(
     ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=9.5)
 
 
+def _find_band(values: Array, *, share: bool) -> tuple[Array, Array]:
+    """Return mean - SD and mean + SD over seeds, (m,) each; shares lie in [0, 1]."""
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    low, high = mean - spread, mean + spread
+    if share:
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    return low, high
+
+
 def draw_success(
     ax: Axes, success: Array, *, starts: Sequence[str], groups: Sequence[str]
 ) -> None:
-    """Draw from which groups of poses policies succeed, for each kind of starts.
+    """Draw success by kind of starts and group of test poses.
 
     Args:
-        ax: Where to draw.
-        success: (n_starts, n_groups) shares; NaN is not tested.
+        ax: Axes to draw on.
+        success: (n_starts, n_groups) shares of poses; NaN where nothing was tested.
         starts: Names of the rows.
         groups: Names of the columns, such as clusters.
     """

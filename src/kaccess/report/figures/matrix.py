@@ -1,4 +1,4 @@
-"""The matrix of transition times."""
+"""Figures of the matrix of transition times."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -6,12 +6,13 @@ from matplotlib.colors import LogNorm
 
 from kaccess.access import accessibility
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import AccessConfig
 from kaccess.report.figures.style import ACCENT, FAINT, STRONG
 
 __all__ = ["draw_access", "draw_asymmetry", "draw_reach", "draw_times"]
 
-_MOST_PIXELS = 1000  # of the matrix, each way
-_LONGEST = 3.0  # [s], of a move: the paper's time limit
+_MOST_PIXELS = 1000  # per side of the matrix
+_LONGEST = AccessConfig().time_limit  # [s], end of the time axes
 
 
 def draw_access(
@@ -20,10 +21,10 @@ def draw_access(
     """Draw the accessibility matrix.
 
     Args:
-        ax: Where to draw.
+        ax: Axes to draw on.
         times: (n, n) seconds from pose i to pose j.
-        order: (n,) the poses, in the order to draw them in.
-        ordered_by: What that order is.
+        order: (n,) pose indices in the order to draw them.
+        ordered_by: Name of this order.
     """
     access = _shrink(accessibility(times)[np.ix_(order, order)])
     n = len(times)
@@ -42,8 +43,8 @@ def draw_access(
 
 
 def draw_times(ax: Axes, times: Array) -> None:
-    """Draw the distribution of the times of the transitions that were reached."""
-    moves = _moves(times)
+    """Draw a histogram of the times of moves that reached their goal."""
+    moves = _find_moves(times)
     share = moves.sum() / max(len(times) * (len(times) - 1), 1)
     ax.hist(times[moves], bins=60, range=(0.0, _LONGEST), color=ACCENT)
     ax.set(
@@ -55,8 +56,8 @@ def draw_times(ax: Axes, times: Array) -> None:
 
 
 def draw_asymmetry(ax: Axes, times: Array) -> None:
-    """Draw how the time there and the time back go together, where there are both."""
-    moves = _moves(times)
+    """Draw the time from i to j against the time from j to i, if both are reached."""
+    moves = _find_moves(times)
     there, back = np.nonzero(np.triu(moves & moves.T))
     n_linked = int(np.triu(moves | moves.T).sum())
     counts, *_ = np.histogram2d(
@@ -85,8 +86,8 @@ def draw_asymmetry(ax: Axes, times: Array) -> None:
 
 
 def draw_reach(ax: Axes, times: Array) -> None:
-    """Draw how many poses each pose reaches, and how many reach it, in one move."""
-    moves = _moves(times)
+    """Draw how many poses each pose reaches in one move, and how many reach it."""
+    moves = _find_moves(times)
     rank = np.arange(len(times)) + 1
     for axis, label, colour, dash in (
         (1, "reaches", ACCENT, "-"),
@@ -102,7 +103,7 @@ def draw_reach(ax: Axes, times: Array) -> None:
 
 
 def _shrink(matrix: Array) -> Array:
-    """Return a large matrix with square blocks of it averaged, to be drawn."""
+    """Return a matrix that is small enough to draw: blocks of it are averaged."""
     block = -(-len(matrix) // _MOST_PIXELS)
     if block == 1:
         return matrix
@@ -112,5 +113,5 @@ def _shrink(matrix: Array) -> Array:
     return np.asarray(sums / np.outer(sizes, sizes))
 
 
-def _moves(times: Array) -> BoolArray:
+def _find_moves(times: Array) -> BoolArray:
     return np.asarray(np.isfinite(times) & ~np.eye(len(times), dtype=bool))

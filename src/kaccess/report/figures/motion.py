@@ -1,4 +1,4 @@
-"""Joints in motion: the paper's Fig. 8 (c) and (d)."""
+"""Figures of joints in motion: the paper's Fig. 8 (c) and (d)."""
 
 from collections.abc import Sequence
 
@@ -17,14 +17,15 @@ def draw_joints(
 ) -> None:
     """Draw one line for each joint over time.
 
-    Joints whose names begin alike, such as those of one leg, have one colour.
+    Joints have the same colour if the first part of their names is the same, such as
+    the joints of one leg.
 
     Args:
-        ax: Where to draw.
+        ax: Axes to draw on.
         seconds: (t,) time [s].
         values: (t, nu) positions or torques.
         names: (nu,) names of the joints.
-        label: What the values are, with their unit.
+        label: Name of the values, with their unit.
     """
     limbs = [name.partition("_")[0] for name in names]
     colour = {limb: SERIES[i % 6] for i, limb in enumerate(dict.fromkeys(limbs))}

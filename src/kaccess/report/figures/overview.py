@@ -1,4 +1,4 @@
-"""A study on one sheet."""
+"""The overview of a study: one figure."""
 
 from pathlib import Path
 
@@ -10,19 +10,19 @@ from kaccess.poses import Poses
 from kaccess.report.figures.matrix import draw_access, draw_times
 from kaccess.report.figures.poses import draw_poses
 
-__all__ = ["overview"]
+__all__ = ["make_overview"]
 
 
-def overview(poses: Poses, times: Array, images: np.ndarray | None) -> Figure:
-    """Return poses, accessibility and times of a study on one page.
+def make_overview(poses: Poses, times: Array, images: np.ndarray | None) -> Figure:
+    """Return one figure with poses, accessibility and times of a study.
 
     Args:
         poses: n poses.
         times: (n, n) seconds from pose i to pose j.
-        images: Pictures of `representatives(poses.contacts)`, or None for none.
+        images: Pictures of `pick_representatives(poses.contacts)`; None for none.
     """
     figure = Figure(figsize=(11, 6), layout="constrained")
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1, 3])  # type: ignore[misc]  # two of them
+    top, bottom = figure.subfigures(2, 1, height_ratios=[1, 3])  # type: ignore[misc]  # an array of two
     if images is not None:
         draw_poses(np.ravel(top.subplots(1, len(images))), images)
     name = Path(poses.robot.name).stem

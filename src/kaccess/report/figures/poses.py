@@ -1,4 +1,4 @@
-"""Poses: what they look like, how the body lies, what touches the ground."""
+"""Figures of poses: pictures, orientation, and parts on the ground."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from matplotlib.axes import Axes
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.report.figures.style import ACCENT
 
-__all__ = ["draw_attitudes", "draw_contacts", "draw_poses", "representatives"]
+__all__ = ["draw_attitudes", "draw_contacts", "draw_poses", "pick_representatives"]
 
-_MOST_DOTS = 3000  # beyond which dots are an image, not one line of SVG each
+_MOST_DOTS = 3000  # with more dots, the SVG holds an image of them
 
 
-def representatives(contacts: BoolArray, n: int = 8) -> IntArray:
+def pick_representatives(contacts: BoolArray, n: int = 8) -> IntArray:
     """Return the first pose of each of the most frequent contact cases, (at most n,).
 
     Args:
         contacts: (n_poses, n_parts) which parts touch the ground.
-        n: How many at most.
+        n: Maximum number of poses.
     """
     _, first, count = np.unique(contacts, axis=0, return_index=True, return_counts=True)
     return np.asarray(first[np.argsort(-count, kind="stable")][:n])
@@ -35,7 +35,7 @@ def draw_poses(
     Args:
         axes: (n,) axes.
         images: (n, height, width, 3) pictures.
-        titles: What stands above each of them, if anything.
+        titles: (n,) titles; empty for no titles.
     """
     for ax, image in zip(axes, images, strict=True):
         ax.imshow(image)
@@ -45,10 +45,10 @@ def draw_poses(
 
 
 def draw_attitudes(ax: Axes, roll: Array, pitch: Array, height: Array) -> None:
-    """Draw how the body lies in each pose.
+    """Draw roll and pitch of each pose, coloured by height.
 
     Args:
-        ax: Where to draw.
+        ax: Axes to draw on.
         roll: (n,) roll [rad].
         pitch: (n,) pitch [rad].
         height: (n,) height of the base [m].
@@ -78,9 +78,9 @@ def draw_contacts(ax: Axes, cases: Sequence[tuple[str, int]], *, n: int = 12) ->
     """Draw how many poses touch the ground with the same parts.
 
     Args:
-        ax: Where to draw.
+        ax: Axes to draw on.
         cases: Parts on the ground and number of poses, the most frequent first.
-        n: Cases to show.
+        n: Maximum number of cases to show.
     """
     shown = cases[:n]
     names, counts = [name or "none" for name, _ in shown], [count for _, count in shown]

@@ -1,8 +1,8 @@
-"""How figures look: on paper, and on a page that may be light or dark.
+"""Style of figures: in files, and on a page that may be light or dark.
 
-A figure is drawn once, with the colours below. On paper they are used as they are; on a
-page each of them becomes a CSS variable of the same meaning, so that lines and letters
-stay readable on either ground.
+A figure is drawn once, with the colours below. Files use these colours. On the page
+each colour becomes a CSS variable, so that lines and text are readable on a light and
+on a dark background.
 """
 
 import io
@@ -27,17 +27,17 @@ __all__ = [
     "STRONG",
     "figure_style",
     "inline_svg",
-    "new_figure",
+    "make_figure",
     "save_figure",
 ]
 
-INK = "#1b1d23"  # letters and axes
-FAINT = "#8a8f9c"  # what stands back
+INK = "#1b1d23"  # text
+FAINT = "#8a8f9c"  # axes and details
 GRID = "#d8dbe2"
-# Told apart by colour-blind readers too: Okabe and Ito, 2008, without yellow and black.
+# Safe for colour-blind readers: Okabe and Ito, 2008, without yellow and black.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 ACCENT, STRONG = SERIES[0], SERIES[1]
-MARKERS = "osD^vP"  # beside the colours, for print without any
+MARKERS = "osD^vP"  # tell lines apart in print without colours
 
 _CSS = {INK: "ink", FAINT: "faint", GRID: "grid"} | {
     colour: f"series-{number}" for number, colour in enumerate(SERIES)
@@ -63,24 +63,24 @@ _STYLE = {
     "legend.frameon": False,
     "axes.facecolor": "none",
     "figure.facecolor": "none",
-    "svg.fonttype": "none",  # letters stay letters
+    "svg.fonttype": "none",  # text stays text, not outlines
 }
 
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Draw in the style of the package while this lasts."""
+    """Draw in the style of the package within this context."""
     with mpl.rc_context(_STYLE):
         yield
 
 
-def new_figure(width: float = 5.4, height: float = 3.5) -> Figure:
-    """Return an empty figure, in inches, to be drawn on within `figure_style`."""
+def make_figure(width: float = 5.4, height: float = 3.5) -> Figure:
+    """Return an empty figure of a size in inches; use it within `figure_style`."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Figure, path: Path, *, dpi: int = 150) -> None:
-    """Write a figure on white, in the format that the suffix names."""
+    """Write a figure on a white background, in the format of the file suffix."""
     options: dict[str, Any] = {"facecolor": "white", "dpi": dpi}
     if path.suffix == ".svg":
         options["metadata"] = {"Date": None}
@@ -89,12 +89,12 @@ def save_figure(figure: Figure, path: Path, *, dpi: int = 150) -> None:
 
 
 def inline_svg(figure: Figure, name: str, *, dpi: int = 150) -> str:
-    """Return a figure as SVG for a page: no ground, CSS colours, names of its own.
+    """Return a figure as SVG for a page, without background and with CSS colours.
 
     Args:
         figure: The figure.
-        name: Prefix of the names inside, unique on the page.
-        dpi: Resolution of what is not drawn in lines.
+        name: Prefix of all ids in the SVG, unique on the page.
+        dpi: Resolution of images in the figure.
     """
     text = io.StringIO()
     with _repeatable(name):
@@ -118,6 +118,6 @@ def _as_variable(match: re.Match[str]) -> str:
 
 @contextmanager
 def _repeatable(salt: str) -> Iterator[None]:
-    """Have matplotlib name the parts of an SVG the same each time."""
+    """Make matplotlib give the parts of an SVG the same ids each time."""
     with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
         yield

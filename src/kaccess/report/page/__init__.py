@@ -1,4 +1,4 @@
-"""The report: one page that shows a study, with nothing to load from elsewhere."""
+"""The report: one page that shows a study and loads nothing from the network."""
 
 from kaccess.report.page.write import write_report
 

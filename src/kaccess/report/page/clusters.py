@@ -1,40 +1,45 @@
-"""Sections on clusters: how many, which, and how others would have chosen them."""
+"""Sections on clusters: their number, the clusters, and other methods."""
 
 import numpy as np
 
 from kaccess.config import METHODS
 from kaccess.report.figures import draw_chord, draw_over_k, draw_sizes
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
-from kaccess.report.page.flow import pose_pictures
 from kaccess.report.page.parts import Drawing, Gallery, Missing, Part, Section, Table
+from kaccess.report.page.pictures import make_pictures
 from kaccess.study import StoredClustering
 
-__all__ = ["choice_section", "clusters_section", "no_clusters", "rivals_section"]
+__all__ = [
+    "make_choice_section",
+    "make_clusters_section",
+    "suggest_clustering",
+    "make_rivals_section",
+]
 
-N_TOP = 20  # clusters in the chord diagram: the paper's
-_WEAK, _STRONG = 0.05, 0.15  # likewise: left out below, highlighted above [-]
+_N_TOP = 20  # clusters in the chord diagram: the paper, Fig. 7
+_WEAK, _STRONG = 0.05, 0.15  # chords left out below, coloured above [-]: Fig. 7
 
 
-def choice_section(contents: Contents) -> Section:
-    """Return how the number of clusters was chosen."""
+def make_choice_section(contents: Contents) -> Section:
+    """Return the number of clusters, and how it was chosen."""
     title, main = "Number of clusters", contents.main
     if main is None:
-        return Section("choice", title, "", [no_clusters(contents)])
+        return Section("choice", title, "", [suggest_clustering(contents)])
     k, quality = len(main.centroids), main.quality
     lead = (
-        f"{k} clusters, index {quality.index:.2f}, {quality.coverage:.1%} of the poses "
-        f"reached from a centroid other than themselves, {len(quality.singletons)} "
-        "clusters of one pose."
+        f"{k} clusters with index {quality.index:.2f}. {quality.coverage:.1%} of the "
+        "poses are reached from a centroid other than themselves. "
+        f"{len(quality.singletons)} clusters have one pose."
     )
     if main.curve is None:
         command = f"kaccess cluster {contents.study}"
         missing = Missing("The number was given, not chosen by the index.", command)
         return Section("choice", title, lead, [missing])
-    return Section("choice", title, lead, [_choice_drawing(main)])
+    return Section("choice", title, lead, [_draw_choice(main)])
 
 
-def _choice_drawing(main: StoredClustering) -> Drawing:
+def _draw_choice(main: StoredClustering) -> Drawing:
     curve, chosen = main.curve or {}, len(main.centroids)
     k = np.array(curve["k"])
     rows = {
@@ -43,7 +48,7 @@ def _choice_drawing(main: StoredClustering) -> Drawing:
         "coverage [%]": 100 * np.array(curve["coverage"], float),
     }
     with figure_style():
-        figure = new_figure(9.6, 4.8)
+        figure = make_figure(9.6, 4.8)
         axes = np.ravel(figure.subplots(3, 1, sharex=True, height_ratios=[2, 1, 1]))
         for ax, (label, values) in zip(axes, rows.items(), strict=True):
             draw_over_k(ax, k, values, chosen=chosen, label=label)
@@ -53,28 +58,28 @@ def _choice_drawing(main: StoredClustering) -> Drawing:
         figure,
         f"Index, clusters of one pose and coverage over the number of clusters from "
         f"{k.min()} to {k.max()}; {chosen} is chosen.",
-        "The index of the paper over k; clusters of one pose and coverage beside it.",
+        "Index of the paper, clusters of one pose, and coverage, over k.",
         wide=True,
     )
 
 
-def clusters_section(contents: Contents) -> Section:
-    """Return the clusters: their sizes, how they are linked, and their centroids."""
+def make_clusters_section(contents: Contents) -> Section:
+    """Return sizes, links and centroids of the clusters."""
     title, main = "Clusters", contents.main
     if main is None:
-        return Section("clusters", title, "", [no_clusters(contents)])
+        return Section("clusters", title, "", [suggest_clustering(contents)])
     sizes = main.quality.sizes
-    top = np.sort(sizes)[::-1][:N_TOP].sum()
-    lead = f"{len(sizes)} clusters, whose centroids are starts to learn from."
-    if len(sizes) > N_TOP:
-        lead += f" The largest {N_TOP} hold {top / sizes.sum():.0%} of the poses."
-    parts: list[Part] = [_sizes_drawing(main), _chord_drawing(contents, main)]
-    return Section("clusters", title, lead, [*parts, _centroids(contents, main)])
+    top = np.sort(sizes)[::-1][:_N_TOP].sum()
+    lead = f"{len(sizes)} clusters; policies can train from their centroids."
+    if len(sizes) > _N_TOP:
+        lead += f" The largest {_N_TOP} hold {top / sizes.sum():.0%} of the poses."
+    parts: list[Part] = [_draw_sizes(main), _draw_chord(contents, main)]
+    return Section("clusters", title, lead, [*parts, _show_centroids(contents, main)])
 
 
-def _sizes_drawing(main: StoredClustering) -> Drawing:
+def _draw_sizes(main: StoredClustering) -> Drawing:
     with figure_style():
-        figure = new_figure(5.4, 5.0)
+        figure = make_figure(5.4, 5.0)
         draw_sizes(figure.subplots(), main.quality.sizes)
     largest = ", ".join(map(str, np.sort(main.quality.sizes)[::-1][:5]))
     return Drawing(
@@ -85,17 +90,17 @@ def _sizes_drawing(main: StoredClustering) -> Drawing:
     )
 
 
-def _chord_drawing(contents: Contents, main: StoredClustering) -> Drawing:
-    top = main.by_size[:N_TOP]
+def _draw_chord(contents: Contents, main: StoredClustering) -> Drawing:
+    top = main.by_size[:_N_TOP]
     inter = main.quality.inter[np.ix_(top, top)]
     centroids = contents.poses.qpos[main.centroids[top]]
     with figure_style():
-        figure = new_figure(6.2, 6.2)
+        figure = make_figure(6.2, 6.2)
         draw_chord(
             figure.subplots(),
             inter,
             names=[str(cluster) for cluster in top],
-            images=list(contents.album.pictures(centroids, width=96, height=72)),
+            images=list(contents.album.get_pictures(centroids, width=96, height=72)),
             omit_below=_WEAK,
             highlight_above=_STRONG,
         )
@@ -109,12 +114,12 @@ def _chord_drawing(contents: Contents, main: StoredClustering) -> Drawing:
         f"{strong} directed links over {_STRONG}; the strongest, {inter[i, j]:.2f}, "
         f"from cluster {top[i]} to {top[j]}.",
         f"Inter-cluster accessibility of the largest {len(top)} (the paper's Fig. 7). "
-        f"A chord has its source's colour and an arrow at its goal; over {_STRONG} in "
-        f"colour, under {_WEAK} left out.",
+        f"A chord has the colour of its source and an arrow at its goal. Chords over "
+        f"{_STRONG} are in colour, those under {_WEAK} are left out.",
     )
 
 
-def _centroids(contents: Contents, main: StoredClustering) -> Gallery:
+def _show_centroids(contents: Contents, main: StoredClustering) -> Gallery:
     sizes, intra = main.quality.sizes, main.quality.intra
     order = main.by_size
     lines = [
@@ -126,21 +131,21 @@ def _centroids(contents: Contents, main: StoredClustering) -> Gallery:
         ]
         for cluster in order
     ]
-    pictures = pose_pictures(contents, main.centroids[order], lines)
+    pictures = make_pictures(contents, main.centroids[order], lines)
     return Gallery(
-        "The centroids, the largest cluster first. Intra-access is the worst access "
-        "from the centroid to a member.",
+        "The centroids, largest cluster first. Intra-access is the lowest "
+        "accessibility from the centroid to a member.",
         pictures,
     )
 
 
-def rivals_section(contents: Contents) -> Section:
-    """Return a table of what all methods make of the same matrix."""
+def make_rivals_section(contents: Contents) -> Section:
+    """Return a table of the clusterings of all methods."""
     title, found = "Rival clusterings", contents.clusterings
     if not found:
-        return Section("rivals", title, "", [no_clusters(contents)])
+        return Section("rivals", title, "", [suggest_clustering(contents)])
     rows = [
-        _rival(name, found[name])
+        _make_row(name, found[name])
         for name in sorted(found, key=lambda name: -found[name].quality.index)
     ]
     head = (
@@ -149,20 +154,21 @@ def rivals_section(contents: Contents) -> Section:
     )
     note = (
         "Coverage: poses that a centroid other than themselves reaches in one move. "
-        "Not covered: poses that no centroid reaches. Not reached within: share of the "
-        "pairs within clusters. Sizes: largest / median / smallest."
+        "Not covered: poses that no centroid reaches. Not reached within: share of "
+        "pairs within clusters that are not reached. Sizes: largest / median / "
+        "smallest."
     )
     parts: list[Part] = [
         Table("The same matrix, clustered by each method.", head, rows, note)
     ]
     if len(found) == 1:
         command = f"kaccess cluster {contents.study} --method kmeans"
-        parts.append(Missing("No rival has clustered these poses yet.", command))
+        parts.append(Missing("No other method has clustered these poses yet.", command))
     lead = "A higher index and coverage are better; the two do not always go together."
     return Section("rivals", title, lead, parts)
 
 
-def _rival(name: str, clusters: StoredClustering) -> list[str]:
+def _make_row(name: str, clusters: StoredClustering) -> list[str]:
     quality = clusters.quality
     sizes = np.sort(quality.sizes)[::-1]
     return [
@@ -177,9 +183,9 @@ def _rival(name: str, clusters: StoredClustering) -> list[str]:
     ]
 
 
-def no_clusters(contents: Contents) -> Missing:
-    """Return what to do first where there are no clusters."""
+def suggest_clustering(contents: Contents) -> Missing:
+    """Return the note on missing clusters, with the next command to run."""
     if contents.summary.graph is None:
-        return Missing("Times come first.", f"kaccess access {contents.study}")
+        return Missing("Estimate the times first.", f"kaccess access {contents.study}")
     command = f"kaccess cluster {contents.study}"
     return Missing("The poses have not been clustered by K-Access yet.", command)

@@ -1,4 +1,4 @@
-"""What a study holds, read once for its page."""
+"""Contents of a study, read once for its page."""
 
 import logging
 import shlex
@@ -25,15 +25,15 @@ __all__ = ["MAIN", "Contents", "read_contents"]
 
 logger = logging.getLogger(__name__)
 
-MAIN = "kaccess"  # the method whose clusters the page is about
+MAIN = "kaccess"  # method whose clusters the page shows
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a study holds.
+    """Contents of a study.
 
     Args:
-        study: Folder as the user writes it, to be typed after a command.
+        study: Folder of the study, quoted for a command line.
         poses: Poses.
         summary: Summary of poses and times.
         times: (n, n) seconds from pose i to pose j.
@@ -60,18 +60,18 @@ class Contents:
 
     @property
     def main(self) -> StoredClustering | None:
-        """The clusters the page is about."""
+        """Clusters that the page shows."""
         return self.clusterings.get(MAIN)
 
     @cached_property
     def cases(self) -> list[str]:
-        """What touches the ground in each pose, in words."""
+        """(n,) parts on the ground in each pose, in words."""
         parts = np.array(self.poses.robot.parts)
         return [" + ".join(parts[touch]) or "none" for touch in self.poses.contacts]
 
 
 def read_contents(study: Study) -> Contents:
-    """Read everything that a page shows, and simulate the motions of its policies."""
+    """Read everything that the page shows, and simulate the motions of policies."""
     times = study.times
     policies = {
         test: content["policies"]
@@ -85,26 +85,27 @@ def read_contents(study: Study) -> Contents:
         times=times,
         to_standing=study.to_standing,
         clusterings={} if np.isnan(times).any() else study.clusterings,
-        curves=_curves(study),
+        curves=_read_curves(study),
         policies=policies,
-        motions=_motions(study, policies),
+        motions=_record_motions(study, policies),
         timings=read_times(study.path),
         album=Album(study.robot, study.path / ".cache" / "pictures"),
     )
 
 
-def _curves(study: Study) -> dict[RunsName, dict[str, Curves]]:
+def _read_curves(study: Study) -> dict[RunsName, dict[str, Curves]]:
+    """Return the curves of all runs; folders without curves are skipped."""
     found = {}
     for runs, folder in study.runs().items():
-        steps = make_task(runs.task).episode_steps
         try:
+            steps = make_task(runs.task).episode_steps
             found[runs] = load_curves(folder, episode_steps=steps)
-        except InputError:  # there are none yet
-            logger.info("%s has no learning curves.", folder)
+        except InputError as error:  # a task that is not registered, or not tested yet
+            logger.info("The page skips %s: %s", folder, error)
     return found
 
 
-def _motions(
+def _record_motions(
     study: Study, policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Motion]:
     found = {}

@@ -1,6 +1,6 @@
-"""The pose graph: clusters, how accessible they are, and every pose's way to standing.
+"""The section with the pose graph: clusters, links, and the routes to standing.
 
-What the page's script reads is plain numbers; positions are where the layout starts.
+The script of the page reads plain numbers. Its layout starts from the positions here.
 """
 
 from collections.abc import Sequence
@@ -10,69 +10,69 @@ import numpy as np
 
 from kaccess.access import Routes, accessibility, find_routes
 from kaccess.base.types import Array
-from kaccess.report.page.clusters import no_clusters
+from kaccess.report.page.clusters import suggest_clustering
 from kaccess.report.page.contents import Contents
 from kaccess.report.page.parts import Graph, Section
-from kaccess.report.rendering.album import as_data_uri, contact_sheet
+from kaccess.report.rendering.album import encode_data_uri, tile_pictures
 from kaccess.study import StoredClustering
 
-__all__ = ["graph_content", "graph_section"]
+__all__ = ["make_graph_content", "make_graph_section"]
 
-_LEAST = 0.02  # accessibility of a link that is on the page [-]
-_MOST_PICTURES = 1500  # poses with a picture each, beyond which they are numbers only
-_THUMB = (96, 72)  # [pixels]
-_COLUMNS = 32
+_LEAST = 0.02  # lowest accessibility of a link on the page [-]
+_MOST_PICTURES = 1500  # studies with more poses have no picture of each
+_THUMB = (96, 72)  # width and height of a small picture [pixels]
+_COLUMNS = 32  # small pictures per row of the sheet
 
 
-def graph_section(contents: Contents) -> Section:
+def make_graph_section(contents: Contents) -> Section:
     """Return the clusters as a graph to explore."""
     title, main = "Pose graph", contents.main
     if main is None:
-        return Section("graph", title, "", [no_clusters(contents)])
+        return Section("graph", title, "", [suggest_clustering(contents)])
     lead = (
-        "Each node is a cluster, each arrow the mean accessibility from its members to "
-        "the other's centroid. Choose a cluster to see its members, its links and its "
-        "fastest way to standing."
+        "Each node is a cluster. Each arrow is the mean accessibility from the members "
+        "of one cluster to the centroid of another. Choose a cluster to see its "
+        "members, its links and its fastest route to standing."
     )
-    content = graph_content(contents, main)
-    sheet = _sheet(contents) if content["pictures"] else ""
+    content = make_graph_content(contents, main)
+    sheet = _make_sheet(contents) if content["pictures"] else ""
     return Section("graph", title, lead, [Graph(content, sheet)])
 
 
-def graph_content(contents: Contents, main: StoredClustering) -> dict[str, Any]:
-    """Return what the graph's script reads, as JSON can hold it."""
+def make_graph_content(contents: Contents, main: StoredClustering) -> dict[str, Any]:
+    """Return the data for the script of the graph, ready for JSON."""
     routes = find_routes(contents.times, contents.to_standing)
     contacts = list(dict.fromkeys(contents.cases))
     width, height = _THUMB
     return {
-        "clusters": _nodes(contents, main, routes),
+        "clusters": _make_nodes(contents, main, routes),
         "links": [
             [int(i), int(j), _round(main.quality.inter[i, j])]
             for i, j in np.argwhere(main.quality.inter >= _LEAST)
             if i != j
         ],
-        "poses": _pose_table(contents, main, routes, contacts),
+        "poses": _make_pose_table(contents, main, routes, contacts),
         "contacts": contacts,
         "pictures": len(contents.poses) <= _MOST_PICTURES,
         "sheet": {"columns": _COLUMNS, "width": width, "height": height},
     }
 
 
-def _nodes(
+def _make_nodes(
     contents: Contents, main: StoredClustering, routes: Routes
 ) -> list[dict[str, Any]]:
-    """Return what there is to know of each cluster."""
+    """Return the data of each cluster."""
     standing = accessibility(contents.to_standing)
     qpos = contents.poses.qpos[main.centroids]
-    pictures = contents.album.pictures(qpos, width=320, height=240)
-    places = _places(contents, main, routes.seconds)
+    pictures = contents.album.get_pictures(qpos, width=320, height=240)
+    places = _place_clusters(contents, main, routes.seconds)
     return [
         {
             "centroid": int(centroid),
             "size": int(main.quality.sizes[cluster]),
             "intra": _round(main.quality.intra[cluster]),
             "standing": _round(standing[main.labels == cluster].mean()),
-            "image": as_data_uri(pictures[cluster]),
+            "image": encode_data_uri(pictures[cluster]),
             "x": _round(places[cluster, 0]),
             "y": _round(places[cluster, 1]),
         }
@@ -80,44 +80,46 @@ def _nodes(
     ]
 
 
-def _pose_table(
+def _make_pose_table(
     contents: Contents, main: StoredClustering, routes: Routes, contacts: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Return what there is to know of each pose, by column."""
+    """Return the data of each pose, by column."""
     kind = {case: number for number, case in enumerate(contacts)}
     home = main.centroids[main.labels]
     return {
         "cluster": main.labels.tolist(),
         "contact": [kind[case] for case in contents.cases],
-        "fromCentroid": _list(contents.times[home, np.arange(len(home))]),
-        "toStanding": _list(contents.to_standing),
+        "fromCentroid": _round_all(contents.times[home, np.arange(len(home))]),
+        "toStanding": _round_all(contents.to_standing),
         "next": routes.next_pose.tolist(),
-        "route": _list(routes.seconds),
+        "route": _round_all(routes.seconds),
     }
 
 
-def _places(contents: Contents, main: StoredClustering, route: Array) -> Array:
-    """Return where clusters start, (k, 2): standing in the middle, slow ones far out.
+def _place_clusters(contents: Contents, main: StoredClustering, route: Array) -> Array:
+    """Return first positions of clusters, (k, 2), around standing in the middle.
 
-    The angle is that of the body's roll, so left and right are where they are.
+    The distance grows with the time to standing. The angle is the roll of the body.
     """
     poses = main.centroids
     longest = max(float(route[np.isfinite(route)].max(initial=0.0)), 0.1)
     radius = np.where(np.isfinite(route[poses]), route[poses], 1.3 * longest) / longest
-    # Those that lie alike would sit on one another: turn them a little, each its way.
+    # Poses with the same roll would overlap: the pitch moves them apart.
     turn = contents.poses.roll[poses] + 0.5 * contents.poses.pitch[poses]
     spot = np.stack([np.sin(turn), -np.cos(turn)], axis=1)
     return np.asarray((0.25 + radius)[:, None] * spot)
 
 
-def _sheet(contents: Contents) -> str:
+def _make_sheet(contents: Contents) -> str:
     width, height = _THUMB
-    images = contents.album.pictures(contents.poses.qpos, width=width, height=height)
-    return as_data_uri(contact_sheet(images, columns=_COLUMNS))
+    images = contents.album.get_pictures(
+        contents.poses.qpos, width=width, height=height
+    )
+    return encode_data_uri(tile_pictures(images, columns=_COLUMNS))
 
 
-def _list(values: Array) -> list[float | None]:
-    """Return numbers to the millisecond; what is not finite is null."""
+def _round_all(values: Array) -> list[float | None]:
+    """Return numbers rounded to 0.001; None where they are not finite."""
     return [_round(value) if np.isfinite(value) else None for value in values]
 
 

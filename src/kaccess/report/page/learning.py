@@ -1,115 +1,125 @@
-"""The section on learning: curves of every task, and how fast each start learns."""
+"""The section on learning: curves of every task, and episodes to a success level."""
 
 from collections.abc import Mapping
 
-from kaccess.config import TASKS
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.comparison import LEVELS, Comparison, compare
 from kaccess.evaluation.curves import Curves
 from kaccess.report.figures import draw_curves
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
-from kaccess.report.page.parts import Drawing, Missing, Part, Section, Table
-from kaccess.report.page.words import file_name, rank_starts
+from kaccess.report.page.paper import list_paper_tasks, rank_starts
+from kaccess.report.page.parts import (
+    Drawing,
+    Missing,
+    Part,
+    Section,
+    Table,
+    make_file_name,
+)
 from kaccess.study import RunsName
 
-__all__ = ["learning_section", "tasks_of_the_paper"]
+__all__ = ["make_learning_section"]
 
-_AGAINST, _LEVEL = "rnd", 0.95  # speed is compared with these starts, at this level
-
-
-def tasks_of_the_paper() -> list[str]:
-    """Return the tasks that the page asks for if the study has not learned them."""
-    return [name for name in TASKS if make_task(name).paper_figure]
+_AGAINST, _LEVEL = "rnd", 0.95  # starts to compare with, and success level
 
 
-def learning_section(contents: Contents) -> Section:
+def make_learning_section(contents: Contents) -> Section:
     """Return the learning curves of every task."""
     parts: list[Part] = []
     for runs, curves in contents.curves.items():
-        parts += [*_curve_drawings(runs, curves), *_speed_table(runs, curves)]
+        ordered = {starts: curves[starts] for starts in sorted(curves, key=rank_starts)}
+        parts += [_draw_reward(runs, ordered), _draw_success(runs, ordered)]
+        parts += _make_speed_table(runs, ordered)
     learned = {runs.task for runs in contents.curves}
-    for task in tasks_of_the_paper():
+    for task in list_paper_tasks():
         if task not in learned:
             command = f"kaccess train {contents.study} --task {task}"
             text = f"{RunsName(task).label} has no learning curves yet."
             parts.append(Missing(text, command))
     lead = (
-        "Mean over seeds, +-1 SD shaded (unless there are too many), on test poses "
-        "that no policy trains on."
+        "Mean over seeds on test poses that no policy trains on. Bands are +-1 SD; "
+        "they are left out if there are too many curves."
         if contents.curves
         else ""
     )
     return Section("learning", "Learning", lead, parts)
 
 
-def _curve_drawings(runs: RunsName, curves: Mapping[str, Curves]) -> list[Drawing]:
-    ordered = {starts: curves[starts] for starts in sorted(curves, key=rank_starts)}
-    reward, success = (
-        {starts: (c.episodes, c.scores[what]) for starts, c in ordered.items()}
-        for what in ("reward", "success")
-    )
+def _draw_reward(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
     with figure_style():
-        first, second = new_figure(5.4, 4.0), new_figure(5.4, 4.0)
-        draw_curves(first.subplots(), reward, label="reward of a test episode")
-        draw_curves(second.subplots(), success, label="success", share=True)
-    label, n_seeds = runs.label, max(len(c.seeds) for c in ordered.values())
-    file, paper = file_name(runs.text), make_task(runs.task).paper_figure
-    note = f" ({paper})" if paper and not runs.conditions else ""
+        figure = make_figure(5.4, 4.0)
+        rewards = {
+            starts: (each.episodes, each.scores["reward"])
+            for starts, each in curves.items()
+        }
+        draw_curves(figure.subplots(), rewards, label="reward of a test episode")
+    n_seeds = max(len(each.seeds) for each in curves.values())
+    paper = "" if runs.conditions else make_task(runs.task).paper_figure
     ends = "; ".join(
-        f"{starts} {c.scores['reward'][:, -1].mean():.1f}"
-        for starts, c in ordered.items()
+        f"{starts} {each.scores['reward'][:, -1].mean():.1f}"
+        for starts, each in curves.items()
     )
-    return [
-        Drawing(
-            f"curves-{file}",
-            first,
-            f"{label}: reward over episodes of training. At the end: {ends}.",
-            f"{label}: reward, {n_seeds} seeds{note}.",
-        ),
-        Drawing(
-            f"curves-{file}-success",
-            second,
-            f"{label}: share of test poses that succeed, over episodes of training.",
-            f"{label}: share of test poses that succeed.",
-        ),
-    ]
+    return Drawing(
+        f"curves-{make_file_name(runs.text)}",
+        figure,
+        f"{runs.label}: reward over episodes of training. At the end: {ends}.",
+        f"{runs.label}: reward, {n_seeds} seeds{f' ({paper})' if paper else ''}.",
+    )
 
 
-def _speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Table]:
-    """Return how fast each kind of starts learns, against random starts."""
+def _draw_success(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
+    with figure_style():
+        figure = make_figure(5.4, 4.0)
+        success = {
+            starts: (each.episodes, each.scores["success"])
+            for starts, each in curves.items()
+        }
+        draw_curves(figure.subplots(), success, label="success", share=True)
+    return Drawing(
+        f"curves-{make_file_name(runs.text)}-success",
+        figure,
+        f"{runs.label}: share of test poses with success, over episodes of training.",
+        f"{runs.label}: share of test poses with success.",
+    )
+
+
+def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Table]:
+    """Return episodes to each level of success, compared with random starts."""
     if _AGAINST not in curves or len(curves) < 2:
         return []
-    levels = [f"to {level:.0%}" for level in LEVELS]
-    rows = []
-    for starts in sorted(curves, key=rank_starts):
-        found = [compare(curves[starts], curves[_AGAINST], level) for level in LEVELS]
-        middle = found[LEVELS.index(_LEVEL)]
-        rows.append(
-            [
-                starts,
-                *map(_episodes_to, found),
-                middle.ratio.text(".2f"),
-                middle.better.text(".2f"),
-            ]
-        )
+    head = (
+        *("starts", *(f"to {level:.0%}" for level in LEVELS)),
+        *(f"{_LEVEL:.0%}, of {_AGAINST}'s", f"earlier than {_AGAINST}"),
+    )
+    note = (
+        "Loose success, at the first test that reaches the level. Means over seeds, "
+        "with 95 % bootstrap intervals. A seed that never reaches a level counts with "
+        "all its episodes; then the mean is a lower bound. The last column is the "
+        f"probability that a seed is at {_LEVEL:.0%} before a seed of {_AGAINST}."
+    )
     return [
         Table(
-            f"{runs.label}: episodes until that share of the test poses succeeds.",
-            [
-                *("starts", *levels, f"{_LEVEL:.0%}, of {_AGAINST}'s"),
-                f"earlier than {_AGAINST}",
-            ],
-            rows,
-            "Loose success, at the first test that reaches the level. Means over "
-            "seeds, with 95 % bootstrap intervals. A seed that never reaches a level counts "
-            "with all its episodes; then the mean is a lower bound. The last column is "
-            f"the probability that a seed is at {_LEVEL:.0%} before one of {_AGAINST}.",
+            f"{runs.label}: episodes until that share of the test poses has success.",
+            head,
+            [_make_speed_row(curves, starts) for starts in curves],
+            note,
         )
     ]
 
 
-def _episodes_to(found: Comparison) -> str:
+def _make_speed_row(curves: Mapping[str, Curves], starts: str) -> list[str]:
+    found = [compare(curves[starts], curves[_AGAINST], level) for level in LEVELS]
+    middle = found[LEVELS.index(_LEVEL)]
+    return [
+        starts,
+        *map(_format_episodes, found),
+        middle.ratio.text(".2f"),
+        middle.better.text(".2f"),
+    ]
+
+
+def _format_episodes(found: Comparison) -> str:
     text = f"{found.episodes.value:.0f}"
     if found.n_reached == found.n_seeds:
         return text

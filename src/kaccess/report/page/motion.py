@@ -1,4 +1,4 @@
-"""A policy at work, for the page: the best one, from the pose that shows the most."""
+"""The motion of the best policy of a task, recorded for the page."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -17,22 +17,22 @@ from kaccess.evaluation.policies import find_policy
 from kaccess.evaluation.rollout import Recording, record
 from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.policies import LAST_POLICY
-from kaccess.report.page.scores import best_run
+from kaccess.report.page.scores import find_best_run
 from kaccess.robots import Robot
 from kaccess.study import RunsName, Study
 from kaccess.study.names import find_learners
 
-__all__ = ["Motion", "choose_robot", "find_motion", "snapshots"]
+__all__ = ["Motion", "choose_robot", "find_motion", "pick_snapshots"]
 
 logger = logging.getLogger(__name__)
 
-_N_TRIES = 100  # test poses from which the one to show is chosen
-_AFTER = 0.4  # [s] to go on showing after success
+_N_TRIES = 100  # test poses to choose from
+_AFTER = 0.4  # [s] that snapshots go on after success
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One robot at a task.
+    """Motion of one robot.
 
     Args:
         run: Name of the learner.
@@ -42,7 +42,7 @@ class Motion:
         joints: (t, nu) joint positions [rad].
         torque: (t, nu) joint torques [N m].
         names: (nu,) names of the joints.
-        done_at: When it had succeeded for good [s]; None if it has not.
+        done_at: Time from which on it has success [s]; None without success.
     """
 
     run: str
@@ -69,7 +69,7 @@ def find_motion(
     if not names:
         return None
     known = [each for each in scores if each["name"] in names]
-    name = best_run(known) if known else next(iter(names))
+    name = find_best_run(known) if known else next(iter(names))
     try:
         policy = find_policy(study, name, task, Conditions())
         qpos = get_test_poses(study, task, "final", _N_TRIES).qpos
@@ -81,7 +81,10 @@ def find_motion(
 
 
 def choose_robot(recording: Recording) -> int:
-    """Return the robot to show: one that succeeds, from as far over as there is."""
+    """Return the robot to show: with success, from the pose farthest from upright.
+
+    If none has success, return the one with the most reward.
+    """
     done = recording.success[-1]
     upright = -gravity_in_body(recording.qpos[0, :, 3:7])[:, 2]
     if done.any():
@@ -102,8 +105,8 @@ def _cut(recording: Recording, chosen: int, name: str, robot: Robot) -> Motion:
     )
 
 
-def snapshots(motion: Motion, n: int = 8) -> IntArray:
-    """Return the steps to show, (n,): evenly, until shortly after success."""
+def pick_snapshots(motion: Motion, n: int = 8) -> IntArray:
+    """Return n steps to show, evenly spaced, until shortly after success."""
     end = motion.seconds[-1] if motion.done_at is None else motion.done_at + _AFTER
     last = int(np.searchsorted(motion.seconds, min(end, motion.seconds[-1])))
     return np.linspace(0, last, n).round().astype(int)

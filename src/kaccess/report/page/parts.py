@@ -1,4 +1,4 @@
-"""What a page is made of: sections, and in them a few kinds of parts."""
+"""Building blocks of a page: sections, and the kinds of parts in them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,13 @@ __all__ = [
     "Section",
     "Settings",
     "Table",
+    "make_file_name",
 ]
+
+
+def make_file_name(text: str) -> str:
+    """Return a text as a name for files and CSS: letters, digits and dashes."""
+    return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Facts:
 
     Args:
         rows: Names and values.
-        picture: Shown beside them, if there is one.
+        picture: Picture beside them, or None.
     """
 
     rows: Sequence[tuple[str, str]]
@@ -36,10 +42,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Settings:
-    """Many settings, folded away.
+    """Settings, folded away until a reader opens them.
 
     Args:
-        title: What they are of.
+        title: Title that is always visible.
         rows: Names and values.
     """
 
@@ -53,10 +59,10 @@ class Table:
     """A table of numbers.
 
     Args:
-        caption: What it shows.
+        caption: Caption above the table.
         head: Names of the columns.
-        rows: Cells; the first of a row is its name.
-        note: What to know when reading it.
+        rows: Cells; the first cell of a row is its name.
+        note: Explanation below the table.
     """
 
     caption: str
@@ -68,14 +74,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, inline and as files beside the page.
+    """A figure, on the page and as files beside it.
 
     Args:
-        name: Of the files, and unique on the page.
+        name: Name of the files, unique on the page.
         figure: The figure.
-        alt: What it shows, for those who do not see it.
-        caption: What stands below it.
-        wide: Whether it takes the whole width, and scrolls on a phone.
+        alt: Description for readers who do not see it.
+        caption: Caption below the figure.
+        wide: Whether it has the full width of the page; on a phone it then scrolls.
     """
 
     name: str
@@ -91,9 +97,9 @@ class Picture:
     """A picture of the robot with a few lines below.
 
     Args:
-        image: Data URI.
-        alt: What it shows.
-        title: First line.
+        image: Picture as a data URI.
+        alt: Description for readers who do not see it.
+        title: First line below it.
         lines: Further lines.
     """
 
@@ -108,10 +114,10 @@ class Gallery:
     """Several pictures.
 
     Args:
-        caption: What they have in common.
+        caption: Caption above them.
         pictures: The pictures.
-        strip: The same as a figure, for the files beside the page, if they are one
-            motion, to be read from left to right.
+        strip: The same pictures as one figure, for the files beside the page, if they
+            show one motion.
     """
 
     caption: str
@@ -122,11 +128,11 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Missing:
-    """What a study does not have yet.
+    """A note that a result is missing.
 
     Args:
-        text: What it is.
-        command: What makes it.
+        text: Sentence that names the result.
+        command: Command that makes it.
     """
 
     text: str
@@ -136,11 +142,11 @@ class Missing:
 
 @dataclass(frozen=True)
 class Graph:
-    """The pose graph, to be explored.
+    """The pose graph, to be explored in the browser.
 
     Args:
-        content: What its script reads.
-        sheet: Data URI of pictures of all poses; empty if there are too many.
+        content: Data for the script of the graph, as JSON.
+        sheet: Data URI with pictures of all poses; empty if there are too many.
     """
 
     content: Mapping[str, Any]
@@ -153,13 +159,13 @@ Part = Facts | Settings | Table | Drawing | Gallery | Missing | Graph
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the flow.
+    """A section of the page.
 
     Args:
-        name: Unique on the page.
-        title: Its heading.
-        lead: A sentence or two: what it says.
-        parts: What it shows.
+        name: Name, unique on the page.
+        title: Heading.
+        lead: One or two sentences below the heading.
+        parts: Parts of the section.
     """
 
     name: str

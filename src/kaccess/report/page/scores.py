@@ -9,24 +9,24 @@ import numpy as np
 from kaccess.base.stats import Interval, wilson
 from kaccess.study import LearnerName
 
-__all__ = ["Score", "best_run", "score_starts"]
+__all__ = ["Score", "find_best_run", "score_starts"]
 
 
 @dataclass(frozen=True)
 class Score:
-    """What came of all seeds from one kind of starts.
+    """Scores of all seeds of one kind of starts.
 
     Args:
         starts: Name of the starts.
-        n_seeds: Learners.
-        n_poses: Test poses of each.
+        n_seeds: Number of learners.
+        n_poses: Number of test poses of each learner.
         reward: Mean episode reward of the best seed.
-        reward_sd: Its standard deviation over the poses.
-        success: Share of all episodes that succeed, over all seeds.
-        best: Share that succeeds with the best seed.
-        seconds: Median time to success of the best seed [s]; NaN if it has none.
+        reward_sd: Standard deviation of this reward over the poses.
+        success: Share of episodes with success over all seeds.
+        best: Share of episodes with success of the best seed.
+        seconds: Median time to success of the best seed [s]; NaN without success.
         work: Mean work of the best seed [J].
-        clusters: For each cluster of test poses, successes and poses over all seeds.
+        clusters: Successes and test poses over all seeds, by cluster of the test pose.
     """
 
     starts: str
@@ -41,13 +41,13 @@ class Score:
     clusters: Mapping[str, tuple[int, int]]
 
 
-def best_run(policies: Sequence[Mapping[str, Any]]) -> str:
-    """Return the learner with the most successes, then the most reward."""
-    best = max(policies, key=_merit)
+def find_best_run(policies: Sequence[Mapping[str, Any]]) -> str:
+    """Return the learner with the most success; with equal success, the most reward."""
+    best = max(policies, key=_get_merit)
     return str(best["name"])
 
 
-def _merit(policy: Mapping[str, Any]) -> tuple[float, float]:
+def _get_merit(policy: Mapping[str, Any]) -> tuple[float, float]:
     summary = policy["summary"]
     return float(summary["success"]["value"]), float(summary["reward"])
 
@@ -57,12 +57,14 @@ def score_starts(policies: Sequence[Mapping[str, Any]]) -> list[Score]:
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for policy in policies:
         kinds.setdefault(LearnerName.parse(policy["name"]).starts, []).append(policy)
-    return [_score(starts, runs) for starts, runs in sorted(kinds.items())]
+    return [_score_runs(starts, runs) for starts, runs in sorted(kinds.items())]
 
 
-def _score(starts: str, runs: Sequence[Mapping[str, Any]]) -> Score:
-    best = max(runs, key=_merit)["summary"]
-    counts = [_hits(run["summary"]["success"], run["summary"]["n"]) for run in runs]
+def _score_runs(starts: str, runs: Sequence[Mapping[str, Any]]) -> Score:
+    best = max(runs, key=_get_merit)["summary"]
+    counts = [
+        _count_hits(run["summary"]["success"], run["summary"]["n"]) for run in runs
+    ]
     time = best["time"]
     return Score(
         starts=starts,
@@ -71,22 +73,22 @@ def _score(starts: str, runs: Sequence[Mapping[str, Any]]) -> Score:
         reward=float(best["reward"]),
         reward_sd=float(best["reward_sd"]),
         success=wilson(sum(hits for hits, _ in counts), sum(n for _, n in counts)),
-        best=wilson(*_hits(best["success"], best["n"])),
+        best=wilson(*_count_hits(best["success"], best["n"])),
         seconds=np.nan if time is None else float(time),
         work=float(best["energy"]),
-        clusters=_by_cluster(runs),
+        clusters=_count_by_cluster(runs),
     )
 
 
-def _by_cluster(runs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
+def _count_by_cluster(runs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for run in runs:
         for group in run.get("groups", {}).get("cluster", ()):
-            hits, n = _hits(group["success"], group["n"])
+            hits, n = _count_hits(group["success"], group["n"])
             before, n_before = found.get(group["name"], (0, 0))
             found[group["name"]] = (before + hits, n_before + n)
     return found
 
 
-def _hits(share: Mapping[str, float], n: int) -> tuple[int, int]:
+def _count_hits(share: Mapping[str, float], n: int) -> tuple[int, int]:
     return round(share["value"] * n), int(n)

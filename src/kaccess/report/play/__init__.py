@@ -1,4 +1,4 @@
-"""What `kaccess play` shows: a motion is simulated first, then shown."""
+"""Motions for `kaccess play`: simulated first, then shown in a video or a browser."""
 
 from kaccess.report.play.clip import Clip
 from kaccess.report.play.play import Played, play_motion

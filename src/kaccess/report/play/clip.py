@@ -1,4 +1,4 @@
-"""A robot in motion: simulated first, with what came of it, to be shown afterwards."""
+"""Recorded motions of one robot, with their outcomes in words."""
 
 from dataclasses import dataclass
 
@@ -16,18 +16,18 @@ from kaccess.evaluation.rollout import Act, record
 from kaccess.poses import Poses
 from kaccess.robots import Robot
 
-__all__ = ["Clip", "move_clip", "outcome_text", "policy_clip"]
+__all__ = ["Clip", "record_move", "describe_outcome", "record_policy"]
 
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """One robot in motion.
+    """Recorded motion of one robot.
 
     Args:
-        robot: The robot, and the world it moves in.
-        seconds: (t,) times from 0 on, evenly spaced [s].
+        robot: The robot, in the world it moves in.
+        seconds: (t,) times, evenly spaced, starting with 0 [s].
         qpos: (t, nq) states at these times.
-        outcome: What came of it, in a sentence or two.
+        outcome: Outcome in one or two sentences.
     """
 
     robot: Robot
@@ -37,17 +37,17 @@ class Clip:
 
     @property
     def length(self) -> float:
-        """How long it is [s]."""
+        """Duration [s]."""
         return float(self.seconds[-1])
 
     def at(self, seconds: Array | float) -> Array:
-        """Return the states, (..., nq), nearest to some times, (...)."""
+        """Return the states, (..., nq), nearest to given times, (...) [s]."""
         step = self.length / (len(self.seconds) - 1)
         nearest = np.rint(np.asarray(seconds) / step).astype(int)
         return np.asarray(self.qpos[nearest.clip(0, len(self.qpos) - 1)])
 
 
-def policy_clip(
+def record_policy(
     task: Task,
     robot: Robot,
     act: Act,
@@ -56,15 +56,15 @@ def policy_clip(
     seconds: float,
     conditions: Conditions,
 ) -> Clip:
-    """Let a policy act from a state at rest.
+    """Record a policy that acts from a state at rest.
 
     Args:
-        task: The task.
-        robot: The robot.
-        act: The policy.
-        start: (nq,) state.
-        seconds: How long [s].
-        conditions: What differs from the study.
+        task: Task of the policy.
+        robot: Robot that acts.
+        act: Policy.
+        start: (nq,) state to start from.
+        seconds: Duration [s].
+        conditions: Conditions that differ from the study.
     """
     recorded = record(
         task, robot, act, start[None], seconds=seconds, conditions=conditions
@@ -75,11 +75,11 @@ def policy_clip(
         if done_at is None
         else f"It has succeeded in {task.name}, after {done_at:.2f} s."
     )
-    world = conditions.applied_to(robot)
+    world = conditions.apply_to(robot)
     return Clip(world, recorded.seconds, recorded.qpos[:, 0], outcome)
 
 
-def move_clip(
+def record_move(
     poses: Poses,
     source: int,
     goal: int,
@@ -88,13 +88,13 @@ def move_clip(
     config: AccessConfig,
     still: StillConfig,
 ) -> Clip:
-    """Hold the joints of pose `goal` from rest at pose `source`, as `access` does.
+    """Record the move from pose `source` to pose `goal`, as `access` simulates it.
 
     Args:
         poses: Poses of a robot.
         source: Number of the pose to start from.
-        goal: Number of the pose to get to.
-        seconds: How long to hold on [s].
+        goal: Number of the pose whose joints are commanded.
+        seconds: Duration [s].
         config: When a pose counts as reached.
         still: When a robot counts as static.
     """
@@ -105,28 +105,34 @@ def move_clip(
     targets = robot.get_joints(poses.qpos[[goal]])[0]
     n_steps = max(1, round(seconds / robot.timestep))
     states = _hold(robot, poses.qpos[source], targets, n_steps)
-    said = outcome_text(found.outcomes[0], found.times[0], config)
+    outcome = describe_outcome(found.outcomes[0], found.times[0], config)
     return Clip(
         robot,
         np.arange(n_steps + 1) * robot.timestep,
         states,
-        f"From pose {source} to pose {goal}: {said}.",
+        f"From pose {source} to pose {goal}: {outcome}.",
     )
 
 
-def outcome_text(outcome: int, time: float, config: AccessConfig) -> str:
-    """Return in words how a move ended, and after how many seconds if it arrived."""
+def describe_outcome(outcome: int, time: float, config: AccessConfig) -> str:
+    """Return in words how a move ended, with its time if it reached its goal.
+
+    Args:
+        outcome: An `Outcome`.
+        time: Time of the move [s].
+        config: Settings of the estimate, with its time limit.
+    """
     return {
         Outcome.PENDING: "not estimated yet",
-        Outcome.REACHED: f"arrived after {time:.2f} s",
+        Outcome.REACHED: f"reached after {time:.2f} s",
         Outcome.ELSEWHERE: "came to rest elsewhere",
         Outcome.RESTLESS: f"was not at rest within {config.time_limit:g} s",
-        Outcome.DIVERGED: "the simulation broke down",
+        Outcome.DIVERGED: "the simulation diverged",
     }[Outcome(outcome)]
 
 
 def _hold(robot: Robot, qpos: Array, targets: Array, n_steps: int) -> Array:
-    """Return the states, (n_steps + 1, nq), that the engine goes through."""
+    """Return the states, (n_steps + 1, nq), while the joints are held at targets."""
     model = make_lean_model(robot)
     data = mujoco.MjData(model)
     data.qpos[:], data.ctrl[:] = qpos, targets

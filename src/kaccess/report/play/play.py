@@ -1,4 +1,4 @@
-"""The motions that `kaccess play` shows: a move, a policy of a study, a shipped one."""
+"""Motions that `kaccess play` shows: of a policy, or from one pose to another."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,24 +25,24 @@ from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped, has_shipped
 from kaccess.poses import draw_poses
-from kaccess.report.play.clip import Clip, move_clip, outcome_text, policy_clip
+from kaccess.report.play.clip import Clip, describe_outcome, record_move, record_policy
 from kaccess.robots import Robot, load_robot
 from kaccess.study import ROUTES, Study, StudyLike
 
 __all__ = ["Played", "play_motion"]
 
 _STREAM = 3  # random stream of fresh poses: training has 0, tests have 1 and 2
-_UPSIDE_DOWN = -0.5  # cosine of the angle between the body's up and the world's
+_UPSIDE_DOWN = -0.5  # cosine of the angle between the up axes of body and world
 
 
 @dataclass(frozen=True)
 class Played:
-    """A motion, and the test that came before it, if there was one.
+    """A motion; and for a shipped policy, the test before it.
 
     Args:
-        clip: The motion.
-        test: Result of the test, in words; empty if there was none.
-        scores: Scores of the test.
+        clip: Recorded motion.
+        test: Result of the test in words; empty without a test.
+        scores: Scores of the test; None without a test.
     """
 
     clip: Clip
@@ -51,7 +51,7 @@ class Played:
 
     @property
     def text(self) -> str:
-        """Test and motion in words."""
+        """Results of test and motion in words."""
         return f"{self.test}\n{self.clip.outcome}".strip()
 
 
@@ -71,7 +71,7 @@ def play_motion(study: StudyLike, config: PlayConfig) -> Played:
 
 
 def _play_move(study: Study, source: int, goal: int, seconds: float) -> Clip:
-    """Return the move between two poses of a study, and what its matrix says."""
+    """Return the move between two poses, and the outcome in the study's matrix."""
     for pose in (source, goal):
         if not 0 <= pose < study.n_poses:
             raise InputError(
@@ -79,11 +79,11 @@ def _play_move(study: Study, source: int, goal: int, seconds: float) -> Clip:
                 f"{pose}."
             )
     config = study.access_config
-    clip = move_clip(
+    clip = record_move(
         study.poses, source, goal, seconds=seconds, config=config, still=study.still
     )
     pair = source, goal
-    stored = outcome_text(study.outcomes[pair], study.times[pair], config)
+    stored = describe_outcome(study.outcomes[pair], study.times[pair], config)
     engine = study.settings.get("access", {}).get("engine")
     by = f" (engine {engine})" if engine else ""
     return replace(clip, outcome=f"{clip.outcome} The study's matrix{by}: {stored}.")
@@ -103,7 +103,7 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
         act = act_under(policy, under)
     poses = get_test_poses(study, task, "final", pose + 1)
     start = place_test_poses(poses.qpos, study.robot, under)[pose]
-    return policy_clip(
+    return record_policy(
         task, study.robot, act, start, seconds=config.seconds, conditions=under
     )
 
@@ -116,18 +116,18 @@ def _play_shipped(name: str, config: PlayConfig) -> Played:
     pose = _find_upside_down(qpos) if config.pose is None else config.pose
     if not 0 <= pose < len(qpos):
         raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")
-    scores = _test(task, robot, qpos, act, under)
+    scores = _score(task, robot, qpos, act, under)
     start = place_test_poses(qpos, robot, under)[pose]
-    clip = policy_clip(
+    clip = record_policy(
         task, robot, act, start, seconds=config.seconds, conditions=under
     )
     return Played(clip, _describe(scores, task), scores)
 
 
-def _test(
+def _score(
     task: Task, robot: Robot, qpos: Array, act: Act, conditions: Conditions
 ) -> Scores:
-    """Return the scores; the simulations are freed again: a video needs the memory."""
+    """Return the scores of a policy; the simulations are freed on return."""
     return PoseTest(task, robot, qpos, conditions=conditions).score(act)
 
 
@@ -146,7 +146,7 @@ def _draw_fresh(robot: Robot, task: Task, config: PlayConfig) -> Array:
 
 
 def _find_upside_down(qpos: Array) -> int:
-    """Return the first pose whose base is upside down, or else the first."""
+    """Return the first pose whose base is upside down; without any, return 0."""
     up = -gravity_in_body(qpos[:, 3:7])[:, 2]
     return int((up < _UPSIDE_DOWN).argmax())
 

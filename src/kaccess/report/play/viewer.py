@@ -1,7 +1,7 @@
 """A motion in the browser, with play, pause and a time slider.
 
-MuJoCo's own web viewer draws it: its page, fonts included, comes from the server here,
-and the browser renders, so that neither a screen nor OpenGL nor a network is needed.
+MuJoCo's own web viewer draws it. Its server runs here and sends the page with its
+fonts; the browser renders. So it needs no screen, no OpenGL and no network.
 """
 
 import time
@@ -22,26 +22,25 @@ try:
     from mujoco.studio.web_viewer import WebViewer
 except ImportError as error:
     raise ImportError(
-        f"MuJoCo comes without its web viewer here ({error}). Write a video with "
-        "--video."
+        f"This MuJoCo has no web viewer ({error}). Write a video instead, with --video."
     ) from error
 
 __all__ = ["Playback", "show"]
 
 _FRAME = 1 / 60  # [s] between states sent to the browser
-_LONGEST_FRAME = 0.5  # [s]; more than that and no browser was there
-_FARTHER = 1.7  # than MuJoCo's camera, for the panel takes some room
+_LONGEST_FRAME = 0.5  # [s]; after a longer pause, no browser was connected
+_FARTHER = 1.7  # times the distance of MuJoCo's camera: the panel needs room
 
 
 @dataclass
 class Playback:
-    """Where in a motion we are.
+    """Clock of a motion.
 
     Args:
-        length: Of the motion [s].
-        time: Now [s].
-        playing: Whether it goes on by itself.
-        speed: Of the motion, as a share of real time.
+        length: Duration of the motion [s].
+        time: Current time in the motion [s].
+        playing: Whether the clock runs.
+        speed: Speed of the clock; 1 is real time [-].
     """
 
     length: float
@@ -56,11 +55,11 @@ class Playback:
         self.playing = not self.playing
 
     def scrub(self, seconds: float) -> None:
-        """Stop at a time."""
+        """Go to a time [s], and pause."""
         self.time, self.playing = min(max(seconds, 0.0), self.length), False
 
     def advance(self, seconds: float) -> None:
-        """Let some seconds of real time pass."""
+        """Advance the clock by some real time [s]."""
         if self.playing:
             self.time = min(self.time + self.speed * seconds, self.length)
             self.playing = self.time < self.length
@@ -71,7 +70,7 @@ def show(clip: Clip, *, port: int = 0) -> None:
 
     Args:
         clip: The motion.
-        port: Where to listen; 0 takes the first free one from 8080 on.
+        port: Port to listen on; 0 takes the first free port from 8080 on.
 
     Raises:
         InputError: If the port is taken.
@@ -95,7 +94,7 @@ def _server(panel: "_Panel", port: int) -> Iterator[Any]:
     def serve(endpoint: Any) -> None:  # noqa: ANN401  # MuJoCo has no types
         try:
             viewer = _LocalViewer(config, endpoint, plugins=[panel])
-        except RuntimeError as error:  # that the port is taken
+        except RuntimeError as error:  # the port is taken
             raise InputError(str(error)) from error
         viewer_protocol.run_viewer_loop(viewer)
 
@@ -103,25 +102,25 @@ def _server(panel: "_Panel", port: int) -> Iterator[Any]:
         with launch_thread.launch_thread(serve) as handle:
             yield handle
     except KeyboardInterrupt:
-        pass  # the way to end it
+        pass  # the usual end
 
 
 class _LocalViewer(WebViewer):  # type: ignore[misc]  # MuJoCo has no types
-    """Listens on this machine only; MuJoCo's own does on all its networks."""
+    """A viewer for this machine only; MuJoCo's listens on all networks."""
 
     _host = property(lambda self: "127.0.0.1", lambda self, value: None)
 
 
 class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types
-    """Button and sliders, on top of the picture."""
+    """Button and sliders on top of the picture."""
 
     def __init__(self, playback: Playback, clip: Clip) -> None:
         self._playback, self._clip = playback, clip
-        self._seen: float | None = None  # when the last frame was drawn [s]
+        self._last_frame: float | None = None  # time of the last frame [s]
 
     @messages.handler  # type: ignore[untyped-decorator]  # MuJoCo has no types
     def on_post_model(self, event: messages.PostModelEvent) -> None:
-        """Look at the robot, from where it is seen as a whole."""
+        """Place the camera so that the whole robot is visible."""
         camera, model = self.viewer.camera, event.model
         mujoco.mjv_defaultFreeCamera(model, camera)
         camera.lookat[:] = self._clip.qpos[:, :3].mean(axis=0)
@@ -130,8 +129,8 @@ class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types
 
     @messages.handler  # type: ignore[untyped-decorator]  # MuJoCo has no types
     def on_gui(self, _: messages.BuildGuiEvent) -> None:
-        """Draw the panel; only called while a browser is connected."""
-        self._pass_time()
+        """Draw the panel; MuJoCo calls this only while a browser is connected."""
+        self._advance()
         playback = self._playback
         imgui.SetNextWindowPos(imgui.Vec2(16, 16), imgui.Cond.FirstUseEver.value)
         imgui.SetNextWindowSize(imgui.Vec2(440, 110), imgui.Cond.FirstUseEver.value)
@@ -151,8 +150,8 @@ class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types
         imgui.TextWrapped(self._clip.outcome)
         imgui.End()
 
-    def _pass_time(self) -> None:
+    def _advance(self) -> None:
         now = time.monotonic()
-        passed = 0.0 if self._seen is None else now - self._seen
+        passed = 0.0 if self._last_frame is None else now - self._last_frame
         self._playback.advance(min(passed, _LONGEST_FRAME))
-        self._seen = now
+        self._last_frame = now

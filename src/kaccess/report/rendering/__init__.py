@@ -1,1 +1,1 @@
-"""."""
+"""Pictures of robots: rendered, or sketched where rendering does not work."""

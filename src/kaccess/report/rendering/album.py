@@ -1,4 +1,4 @@
-"""Pictures for a page: made once, kept on disk, and small."""
+"""Pictures of a robot for a page: small, made once, and cached on disk."""
 
 import base64
 import hashlib
@@ -18,26 +18,24 @@ from kaccess.report.rendering.render import render_poses
 from kaccess.report.rendering.sketch import sketch_poses
 from kaccess.robots import Robot
 
-__all__ = ["Album", "as_data_uri", "contact_sheet"]
+__all__ = ["Album", "encode_data_uri", "tile_pictures"]
 
 logger = logging.getLogger(__name__)
 
-_VERSION = 1  # of the look of pictures; another one leaves those on disk alone
-_KEPT_QUALITY, _PAGE_QUALITY = 90, 70  # of WebP, 0 to 100
+_VERSION = 1  # part of the cache key: raise it if pictures should look different
+_CACHE_QUALITY, _PAGE_QUALITY = 90, 70  # of WebP, 0 to 100
 _MAKERS = {"render": render_poses, "sketch": sketch_poses}
 
 
 class Album:
-    """Pictures of one robot in any state.
-
-    Where nothing can be rendered they are line drawings.
+    """Pictures of one robot in any state: line drawings if rendering does not work.
 
     Args:
-        robot: The robot.
-        folder: Where they are kept; None keeps none.
+        robot: Robot on the pictures.
+        folder: Folder of the cache; None for no cache.
 
     Attributes:
-        note: Why these are drawings; empty while they are renderings.
+        note: Reason why pictures are line drawings; empty if they are rendered.
     """
 
     def __init__(self, robot: Robot, folder: Path | None) -> None:
@@ -47,7 +45,7 @@ class Album:
         look = (model.geom_rgba.tobytes(), model.mat_rgba.tobytes())
         self._model = hashlib.sha256(b"".join([robot.fingerprint.encode(), *look]))
 
-    def pictures(
+    def get_pictures(
         self, qpos: Array, *, width: int = 320, height: int = 240
     ) -> NDArray[np.uint8]:
         """Return one picture per state, (n, height, width, 3).
@@ -59,30 +57,30 @@ class Album:
         """
         if not self.note:
             try:
-                return self._find("render", qpos, width, height)
+                return self._load_or_make("render", qpos, width, height)
             except InputError as error:
-                self.note = f"{error} These are line drawings."
+                self.note = f"{error} The pictures are line drawings."
                 logger.warning("%s", self.note)
-        return self._find("sketch", qpos, width, height)
+        return self._load_or_make("sketch", qpos, width, height)
 
-    def _find(
+    def _load_or_make(
         self, kind: str, qpos: Array, width: int, height: int
     ) -> NDArray[np.uint8]:
-        """Return pictures, of which those that are not on disk yet are made."""
-        paths = [self._path(f"{kind} {width} {height}", state) for state in qpos]
+        """Return pictures; make those that are not in the cache."""
+        paths = [self._make_path(f"{kind} {width} {height}", state) for state in qpos]
         missing = [row for row, path in enumerate(paths) if not _exists(path)]
         images = np.empty((len(qpos), height, width, 3), np.uint8)
         if missing:
             made = _MAKERS[kind](self._robot, qpos[missing], width=width, height=height)
             for row, image in zip(missing, made, strict=True):
-                images[row] = _keep(image, paths[row])
+                images[row] = _store(image, paths[row])
         for row in set(range(len(paths))) - set(missing):
             path = paths[row]
             assert path is not None
             images[row] = np.asarray(Image.open(path).convert("RGB"))
         return images
 
-    def _path(self, what: str, state: Array) -> Path | None:
+    def _make_path(self, what: str, state: Array) -> Path | None:
         if self._folder is None:
             return None
         key = self._model.copy()
@@ -95,26 +93,26 @@ def _exists(path: Path | None) -> bool:
     return path is not None and path.is_file()
 
 
-def _keep(image: NDArray[np.uint8], path: Path | None) -> NDArray[np.uint8]:
-    """Write a picture, and return it as it will be read."""
+def _store(image: NDArray[np.uint8], path: Path | None) -> NDArray[np.uint8]:
+    """Write a picture to the cache, and return it as it will be read from there."""
     if path is None:
         return image
-    content = _webp(image, _KEPT_QUALITY)
+    content = _encode_webp(image, _CACHE_QUALITY)
     with whole_file(path) as draft:
         draft.write_bytes(content)
     return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
 
 
-def as_data_uri(image: NDArray[np.uint8]) -> str:
-    """Return a picture, (height, width, 3), as text that a page can show."""
-    content = base64.b64encode(_webp(image, _PAGE_QUALITY)).decode()
+def encode_data_uri(image: NDArray[np.uint8]) -> str:
+    """Return a picture, (height, width, 3), as a data URI for a page."""
+    content = base64.b64encode(_encode_webp(image, _PAGE_QUALITY)).decode()
     return f"data:image/webp;base64,{content}"
 
 
-def contact_sheet(
+def tile_pictures(
     images: Sequence[NDArray[np.uint8]] | NDArray[np.uint8], *, columns: int
 ) -> NDArray[np.uint8]:
-    """Return many small pictures as one large one, row by row."""
+    """Return small pictures as one large picture, row by row."""
     height, width, _ = images[0].shape
     n_rows = -(-len(images) // columns)
     sheet = np.zeros((n_rows * height, columns * width, 3), np.uint8)
@@ -125,7 +123,7 @@ def contact_sheet(
     return sheet
 
 
-def _webp(image: NDArray[np.uint8], quality: int) -> bytes:
+def _encode_webp(image: NDArray[np.uint8], quality: int) -> bytes:
     content = io.BytesIO()
     Image.fromarray(image).save(content, "webp", quality=quality, method=4)
     return content.getvalue()

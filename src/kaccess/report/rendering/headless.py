@@ -1,4 +1,4 @@
-"""Rendering where there is no screen."""
+"""Rendering on machines without a screen."""
 
 import ctypes
 import os
@@ -8,10 +8,10 @@ __all__ = ["prefer_egl_without_screen"]
 
 
 def prefer_egl_without_screen() -> None:
-    """Have MuJoCo render with EGL on a Linux machine without a screen.
+    """Make MuJoCo render with EGL on a Linux machine without a screen.
 
-    To be called before MuJoCo is imported, which is when it chooses. Where EGL is not
-    installed the choice is left alone: with it, MuJoCo could not even be imported.
+    Call it before MuJoCo is imported: MuJoCo chooses at import. Without EGL on the
+    machine nothing is changed, since then the import of MuJoCo would fail.
     """
     if sys.platform != "linux" or os.environ.get("DISPLAY"):
         return

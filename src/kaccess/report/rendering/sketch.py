@@ -1,7 +1,7 @@
-"""Line drawings of a robot, for where nothing can be rendered: no OpenGL is needed.
+"""Line drawings of a robot, for machines that cannot render: they need no OpenGL.
 
-Each shape of the robot is the outline of its corner points, painted from far to near
-in its own colour over a ground of squares.
+Each shape of the robot is the outline of its corner points. Shapes are painted from far
+to near in their own colours, over a floor of squares.
 """
 
 from functools import cache
@@ -18,10 +18,10 @@ from kaccess.robots import Robot
 
 __all__ = ["sketch_poses"]
 
-_FINER = 3  # drawn so much larger, then scaled down: soft edges
-_PAPER, _PEN, _GROUND = (238, 240, 243), (40, 42, 48), (205, 209, 215)
-_N_SQUARES = 5  # of the ground, each way from the middle
-_MOST_VERTICES = 400  # of a mesh
+_FINER = 3  # drawings are made this much larger, then scaled down: soft edges
+_BACKGROUND, _OUTLINE, _FLOOR = (238, 240, 243), (40, 42, 48), (205, 209, 215)
+_N_SQUARES = 5  # squares of the floor in each direction from the middle
+_MOST_VERTICES = 400  # per mesh
 
 
 def sketch_poses(
@@ -41,26 +41,26 @@ def sketch_poses(
 def _sketch(
     model: mujoco.MjModel, data: mujoco.MjData, width: int, height: int
 ) -> NDArray[np.uint8]:
-    sheet = Image.new("RGB", (_FINER * width, _FINER * height), _PAPER)
+    sheet = Image.new("RGB", (_FINER * width, _FINER * height), _BACKGROUND)
     pen = ImageDraw.Draw(sheet)
     view = _View(model, data, sheet.size)
     size = float(model.stat.extent) / 6
-    for line in _ground_lines(data.subtree_com[1], size):
-        pen.line([*map(tuple, view.flat(line))], fill=_GROUND, width=_FINER)
+    for line in _make_floor_lines(data.subtree_com[1], size):
+        pen.line([*map(tuple, view.project(line))], fill=_FLOOR, width=_FINER)
     shapes = [
-        (points, _colour(model, geom))
+        (points, _get_colour(model, geom))
         for geom in range(model.ngeom)
         if model.geom_bodyid[geom] and model.geom_rgba[geom, 3] > 0
-        for points in [_corners(model, data, geom)]
+        for points in [_get_corners(model, data, geom)]
     ]
-    for points, colour in sorted(shapes, key=lambda shape: -view.depth(shape[0])):
-        outline = [*map(tuple, _outline(view.flat(points)))]
-        pen.polygon(outline, fill=colour, outline=_PEN, width=_FINER)
+    for points, colour in sorted(shapes, key=lambda shape: -view.get_depth(shape[0])):
+        outline = [*map(tuple, _find_outline(view.project(points)))]
+        pen.polygon(outline, fill=colour, outline=_OUTLINE, width=_FINER)
     return np.asarray(sheet.resize((width, height), Image.Resampling.LANCZOS))
 
 
 class _View:
-    """A camera in space: where points of the world are on the sheet, and how far."""
+    """A camera that projects points of the world onto the sheet."""
 
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData, size: tuple[int, int]
@@ -81,20 +81,20 @@ class _View:
         self._centre = np.array([width, height]) / 2
         self._scale = height / 2 / np.tan(np.radians(float(model.vis.global_.fovy)) / 2)
 
-    def depth(self, points: Array) -> float:
-        """Return how far points are from the eye, on average [m]."""
+    def get_depth(self, points: Array) -> float:
+        """Return the mean distance of points along the view direction [m]."""
         return float(((points - self._eye) @ self._ahead).mean())
 
-    def flat(self, points: Array) -> Array:
-        """Return where points, (n, 3), are on the sheet, (n, 2) [pixels]."""
+    def project(self, points: Array) -> Array:
+        """Return positions on the sheet, (n, 2) [pixels], of points, (n, 3)."""
         away = points - self._eye
         depth = np.maximum(away @ self._ahead, 1e-6)
         sides = np.stack([away @ self._right, -(away @ self._up)], axis=1)
         return np.asarray(self._centre + self._scale * sides / depth[:, None])
 
 
-def _ground_lines(middle: Array, size: float) -> list[Array]:
-    """Return the lines of a ground of squares around a point, (2, 3) each."""
+def _make_floor_lines(middle: Array, size: float) -> list[Array]:
+    """Return the lines of a floor of squares around a point, (2, 3) each."""
     reach = _N_SQUARES * size
     centre = np.array([middle[0], middle[1], 0.0])
     steps = np.linspace(-reach, reach, 2 * _N_SQUARES + 1)
@@ -103,9 +103,9 @@ def _ground_lines(middle: Array, size: float) -> list[Array]:
     return [centre + line for line in along + across]
 
 
-def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
-    """Return points of a shape of which it is the hull, (m, 3) in the world."""
-    local = _local_corners(
+def _get_corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
+    """Return points in the world, (m, 3), whose hull is the shape."""
+    local = _make_local_corners(
         int(model.geom_type[geom]), tuple(model.geom_size[geom].tolist())
     )
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH:
@@ -118,7 +118,7 @@ def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
 
 
 @cache
-def _local_corners(kind: int, size: tuple[float, float, float]) -> Array:
+def _make_local_corners(kind: int, size: tuple[float, float, float]) -> Array:
     signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
     turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
     rim = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(turn)], axis=1)
@@ -140,17 +140,19 @@ def _local_corners(kind: int, size: tuple[float, float, float]) -> Array:
     return np.asarray(signs * size)
 
 
-def _outline(points: Array) -> Array:
-    """Return the corners of the hull of points, (n, 2), in turn."""
+def _find_outline(points: Array) -> Array:
+    """Return the corners of the hull of points, (n, 2), in order."""
     try:
         return np.asarray(points[ConvexHull(points).vertices])
-    except QhullError:  # all on a line
+    except QhullError:  # all points on a line
         return points
 
 
-def _colour(model: mujoco.MjModel, geom: int) -> tuple[int, int, int]:
-    """Return the colour of a shape, half way to that of paper."""
+def _get_colour(model: mujoco.MjModel, geom: int) -> tuple[int, int, int]:
+    """Return the mean of a shape's colour and the background's."""
     material = int(model.geom_matid[geom])
     rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom]
-    red, green, blue = (0.5 * (rgba[:3] * 255 + np.array(_PAPER))).astype(int).tolist()
+    red, green, blue = (
+        (0.5 * (rgba[:3] * 255 + np.array(_BACKGROUND))).astype(int).tolist()
+    )
     return red, green, blue

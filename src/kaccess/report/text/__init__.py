@@ -1,1 +1,1 @@
-"""."""
+"""Results as plain text for the command line."""

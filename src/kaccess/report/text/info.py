@@ -1,32 +1,34 @@
-"""A study's summary as text for people, and as JSON for programs."""
+"""The summary of a study as text for people, and as JSON for programs."""
 
 import json
 from dataclasses import asdict
 
 import numpy as np
 
-from kaccess.report.summary import Summary, verdict
+from kaccess.report.summary import Summary, Times
+from kaccess.report.text.numbers import format_quantiles, format_share
 
-__all__ = ["as_json", "as_text"]
+__all__ = ["format_summary", "format_summary_as_json"]
 
 _N_CASES = 5
+_Lines = list[tuple[str, str]]
 
 
-def as_text(summary: Summary) -> str:
-    """Return the figures of a study, a line each, and the verdict."""
+def format_summary(summary: Summary) -> str:
+    """Return the summary of a study, one line per value, and the verdict."""
     lines = [*_robot_lines(summary), *_pose_lines(summary), *_time_lines(summary)]
     width = max(len(label) for label, _ in lines)
     table = [f"{label:<{width}}  {value}" for label, value in lines]
-    return "\n".join([*table, "", verdict(summary)])
+    return "\n".join([*table, "", summary.verdict])
 
 
-def as_json(summary: Summary) -> str:
-    """Return the figures of a study as JSON."""
-    content = asdict(summary) | {"verdict": verdict(summary)}
-    return json.dumps(content, indent=2, default=_plain)
+def format_summary_as_json(summary: Summary) -> str:
+    """Return the summary of a study as JSON."""
+    content = asdict(summary) | {"verdict": summary.verdict}
+    return json.dumps(content, indent=2, default=_to_list)
 
 
-def _robot_lines(summary: Summary) -> list[tuple[str, str]]:
+def _robot_lines(summary: Summary) -> _Lines:
     settings = summary.settings
     versions = ", ".join(f"{k} {v}" for k, v in settings["versions"].items())
     return [
@@ -35,53 +37,52 @@ def _robot_lines(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def _pose_lines(summary: Summary) -> list[tuple[str, str]]:
+def _pose_lines(summary: Summary) -> _Lines:
     sample, draws = summary.settings["sample"], summary.settings["draws"]
     mirrored = ", in mirrored pairs" if sample["mirror"] else ""
-    kept = f"{_share(draws['kept'], draws['drawn'])} of {draws['drawn']} draws kept"
-    dropped = ", ".join(
-        f"{draws[fate]} {fate}"
-        for fate in ("colliding", "restless", "diverged", "airborne")
-        if draws[fate]
-    )
-    cases = summary.contact_cases
+    share = format_share(draws["kept"], draws["drawn"])
+    kept = f"{share} of {draws['drawn']} draws kept"
+    discarded, cases = summary.discarded, summary.contact_cases
     drawn = f"{summary.n_poses}, draw {sample['draw']}, seed {sample['seed']}"
     return [
         ("poses", drawn + mirrored),
-        ("acceptance", kept + (f" ({dropped} dropped)" if dropped else "")),
+        ("acceptance", kept + (f" ({discarded} discarded)" if discarded else "")),
         ("contact cases", f"{len(cases)} sets of parts on the ground"),
         *(("", f"{count:5d}  {case}") for case, count in cases[:_N_CASES]),
     ]
 
 
-def _time_lines(summary: Summary) -> list[tuple[str, str]]:
+def _time_lines(summary: Summary) -> _Lines:
     times = summary.times
-    lines = [
-        ("pairs done", f"{_share(times.done, times.pairs)} of {times.pairs:,}"),
-    ]
+    done = f"{format_share(times.done, times.pairs)} of {times.pairs:,}"
+    lines = [("pairs done", done)]
     if not times.done:
         return lines
-    lines += [
-        ("reached", _share(times.reached, times.done)),
-        ("ended elsewhere", _share(times.elsewhere, times.done)),
-        ("not at rest in time", _share(times.restless, times.done)),
-        ("diverged", f"{times.diverged:,} simulations"),
-    ]
-    if times.seconds:
-        low, middle, high = times.seconds
-        lines.append(("times", f"{low:.2f} / {middle:.2f} / {high:.2f} s (5/50/95 %)"))
-    if times.one_way is not None:
-        lines.append(("asymmetry", f"{times.one_way:.1%} of links go one way only"))
+    lines += _outcome_lines(times)
     if times.stand_up is not None:
-        one_move = _share(times.stand_up, summary.n_poses)
+        one_move = format_share(times.stand_up, summary.n_poses)
         lines.append(("standing in one move", f"{one_move} of the poses"))
     if check := summary.settings.get("mirror_check"):
-        share = _share(check["agreeing"], check["pairs"])
+        share = format_share(check["agreeing"], check["pairs"])
         lines.append(("mirror check", f"{share} of {check['pairs']} pairs agree"))
     return lines + _graph_lines(summary)
 
 
-def _graph_lines(summary: Summary) -> list[tuple[str, str]]:
+def _outcome_lines(times: Times) -> _Lines:
+    lines = [
+        ("reached", format_share(times.reached, times.done)),
+        ("ended elsewhere", format_share(times.elsewhere, times.done)),
+        ("not at rest in time", format_share(times.restless, times.done)),
+        ("diverged", f"{times.diverged:,} simulations"),
+    ]
+    if times.seconds:
+        lines.append(("times", format_quantiles(times.seconds)))
+    if times.one_way is not None:
+        lines.append(("asymmetry", f"{times.one_way:.1%} of links go one way only"))
+    return lines
+
+
+def _graph_lines(summary: Summary) -> _Lines:
     graph = summary.graph
     if graph is None:
         return []
@@ -97,10 +98,6 @@ def _graph_lines(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "none"
-
-
-def _plain(value: object) -> object:
+def _to_list(value: object) -> object:
     """Turn arrays into lists for JSON."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)

@@ -1,4 +1,4 @@
-"""Scores of policies, as text."""
+"""Scores of policies as text."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,12 +8,12 @@ from kaccess.base.stats import wilson
 from kaccess.base.tables import format_table
 from kaccess.config import TEST_SECONDS
 from kaccess.evaluation.evaluate import Evaluation
+from kaccess.report.text.numbers import NONE
 from kaccess.study import ROUTES
 
 __all__ = ["format_evaluations"]
 
-_FEWEST = 5  # poses that a cluster needs to be called the worst
-_REWARD = ("reward", "reward_sd")
+_FEWEST = 5  # test poses in a cluster for it to be named as the worst
 
 
 def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
@@ -30,22 +30,23 @@ def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
     kinds: dict[str, list[Evaluation]] = {}
     for each in found:
         kinds.setdefault(each.starts, []).append(each)
-    table = format_table(head, [_cells(kind, runs) for kind, runs in kinds.items()])
+    table = format_table(head, [_make_row(kind, runs) for kind, runs in kinds.items()])
     n = found[0].summary.n
     note = f"From {n} poses that no policy trained on, {TEST_SECONDS:g} s each"
     note += f", under {under}." if under else "."
     if ROUTES in kinds:
-        note += f" {ROUTES}: the moves of the study's graph, nothing learned."
+        note += f" {ROUTES}: the routes of the study's graph, with nothing learned."
     return f"{table}\n\n{note}"
 
 
-def _cells(kind: str, runs: Sequence[Evaluation]) -> list[str]:
+def _make_row(kind: str, runs: Sequence[Evaluation]) -> list[str]:
     sums = [run.summary for run in runs]
     hits = sum(round(each.success.value * each.n) for each in sums)
     success = wilson(hits, sum(each.n for each in sums))
     loose = np.mean([each.success_loose.value for each in sums])
     best = max(each.success.value for each in sums)
-    reward, spread = (_mean(getattr(s, name) for s in sums) for name in _REWARD)
+    reward = _mean(each.reward for each in sums)
+    spread = _mean(each.reward_sd for each in sums)
     return [
         kind,
         f"{len(runs)}",
@@ -53,9 +54,9 @@ def _cells(kind: str, runs: Sequence[Evaluation]) -> list[str]:
         success.text(".1%"),
         f"{loose:.1%}",
         f"{best:.1%}",
-        f"{_mean(s.time for s in sums):.2f}",
-        f"{_mean(s.energy for s in sums):.2f}",
-        _worst(runs),
+        f"{_mean(each.time for each in sums):.2f}",
+        f"{_mean(each.energy for each in sums):.2f}",
+        _find_worst(runs),
     ]
 
 
@@ -65,16 +66,20 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(known)) if known else np.nan
 
 
-def _worst(runs: Sequence[Evaluation]) -> str:
-    """Return the cluster with the least success, over all seeds."""
+def _find_worst(runs: Sequence[Evaluation]) -> str:
+    """Return the cluster with the lowest success over all seeds, and its success."""
     hits: dict[str, list[int]] = {}
     for run in runs:
         for group in run.groups.get("cluster", ()):
             counts = hits.setdefault(group.name, [0, 0])
             counts[0] += round(group.success.value * group.n)
             counts[1] += group.n
-    large = {k: (a / n, n) for k, (a, n) in hits.items() if n >= _FEWEST * len(runs)}
+    large = [
+        (n_hits / n, name, n // len(runs))
+        for name, (n_hits, n) in hits.items()
+        if n >= _FEWEST * len(runs)
+    ]
     if not large:
-        return "-"
-    name = min(large, key=lambda k: large[k][0])
-    return f"{name}: {large[name][0]:.1%} of {large[name][1] // len(runs)}"
+        return NONE
+    success, name, n = min(large, key=lambda each: each[0])
+    return f"{name}: {success:.1%} of {n}"

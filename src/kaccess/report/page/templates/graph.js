@@ -1,5 +1,5 @@
 "use strict";
-// The pose graph: a panel that works by itself, and Cytoscape.js beside it.
+// The pose graph, drawn by Cytoscape.js, and a panel that also works without it.
 (() => {
   const content = JSON.parse(document.getElementById("graph-content").textContent);
   const { clusters, links, poses, contacts, sheet } = content;
@@ -27,7 +27,7 @@
     return made;
   };
   const colour = (name) => {
-    // Canvas needs a colour, not a variable: have the browser work it out.
+    // A canvas needs a colour, not a CSS variable: the browser computes it.
     const probe = element("span", { style: `color: var(--${name})` });
     document.body.append(probe);
     const value = getComputedStyle(probe).color;
@@ -43,24 +43,24 @@
   };
   const threshold = () => Number(least.value);
   const visible = () => links.filter((link) => link[2] >= threshold());
-  const route = (start) => {
-    // Poses from `start` to the last one before standing; null if there is no way.
-    const way = [];
+  const findRoute = (start) => {
+    // Poses from `start` to the last one before standing; null if there is no route.
+    const route = [];
     for (let at = start; at !== STANDING; at = poses.next[at]) {
       if (at === NOWHERE) return null;
-      way.push(at);
+      route.push(at);
     }
-    return way;
+    return route;
   };
 
   // ---- the panel ------------------------------------------------------------------
   const fact = (name, value) => element("div", {}, element("dt", {}, name), element("dd", {}, value));
   const routeList = (start) => {
-    const way = route(start);
-    if (way === null) return element("p", {}, "No chain of moves leads from here to standing.");
+    const route = findRoute(start);
+    if (route === null) return element("p", {}, "No chain of moves leads from here to standing.");
     const list = element("ol", { class: "route" });
-    way.forEach((at, step) => {
-      const next = way[step + 1];
+    route.forEach((at, step) => {
+      const next = route[step + 1];
       const rest = next === undefined ? 0 : poses.route[next];
       const took = seconds(poses.route[at] - rest);
       const goal = next === undefined ? "standing" : `pose ${next}, cluster ${poses.cluster[next]}`;
@@ -72,7 +72,7 @@
     return list;
   };
   const linkList = (rows, word) => {
-    if (!rows.length) return element("p", {}, `None over ${threshold().toFixed(2)}.`);
+    if (!rows.length) return element("p", {}, `No link over ${threshold().toFixed(2)}.`);
     const list = element("ul", { class: "links" });
     for (const [other, value] of rows) {
       const button = element("button", { type: "button", onclick: () => choose(other) },
@@ -103,8 +103,8 @@
       const some = poses.route.filter((time) => time !== null).length;
       panel.replaceChildren(
         element("h3", {}, "All clusters"),
-        element("p", {}, `${plural(clusters.length, "cluster")} of ${plural(poses.cluster.length, "pose")}. ${one} poses stand up in one move, ${some} by some chain of moves.`),
-        element("p", {}, "Click a node, choose from the list, or press an arrow key."));
+        element("p", {}, `${plural(clusters.length, "cluster")} of ${plural(poses.cluster.length, "pose")}. ${one} poses stand up in one move, ${some} by a chain of moves.`),
+        element("p", {}, "Click a node, choose a cluster from the list, or press an arrow key."));
       return;
     }
     const cluster = clusters[chosen];
@@ -119,20 +119,20 @@
         fact("members", plural(cluster.size, "pose")),
         fact("on the ground", contacts[poses.contact[cluster.centroid]]),
         fact("intra-access", cluster.intra.toFixed(2)),
-        fact("stands in one move", seconds(poses.toStanding[cluster.centroid]))),
-      element("h4", { id: "graph-route" }, `Fastest way to standing from pose ${pose}: ${seconds(poses.route[pose])}`),
+        fact("time to standing", seconds(poses.toStanding[cluster.centroid]))),
+      element("h4", { id: "graph-route" }, `Fastest route to standing from pose ${pose}: ${seconds(poses.route[pose])}`),
       routeList(pose),
       element("h4", {}, `Reaches (over ${threshold().toFixed(2)})`), linkList(out.sort(strongest), "to"),
-      element("h4", {}, "Is reached"), linkList(into.sort(strongest), "from"),
+      element("h4", {}, `Is reached (over ${threshold().toFixed(2)})`), linkList(into.sort(strongest), "from"),
       element("h4", {}, "Members, by time from the centroid"), memberList(chosen));
     panel.scrollTop = 0;
   };
 
   const say = () => {
-    // For screen readers: what is chosen, in a sentence; the panel has all of it.
+    // For screen readers: the choice in one sentence; the panel shows the rest.
     if (chosen === null) { status.textContent = "All clusters"; return; }
-    const way = route(pose);
-    const through = way === null ? "no way to standing" : `standing in ${seconds(poses.route[pose])} by ${plural(way.length, "move")}`;
+    const route = findRoute(pose);
+    const through = route === null ? "no route to standing" : `standing in ${seconds(poses.route[pose])} by ${plural(route.length, "move")}`;
     status.textContent = `Cluster ${chosen}, ${plural(clusters[chosen].size, "pose")}; from pose ${pose} ${through}.`;
   };
 
@@ -198,8 +198,8 @@
     { selector: ".far", style: { opacity: 0.22 } },
     { selector: "edge.near", style: { "line-color": colour("series-0"), "target-arrow-color": colour("series-0"), opacity: 0.9 } },
     { selector: "node.chosen", style: { "border-width": 6, "border-color": colour("series-1") } },
-    { selector: "node.way", style: { "border-width": 5, "border-color": colour("series-1") } },
-    { selector: "edge.way", style: { display: "element", width: 6, "line-color": colour("series-1"), "target-arrow-color": colour("series-1"), opacity: 1, "z-index": 9 } },
+    { selector: "node.route", style: { "border-width": 5, "border-color": colour("series-1") } },
+    { selector: "edge.route", style: { display: "element", width: 6, "line-color": colour("series-1"), "target-arrow-color": colour("series-1"), opacity: 1, "z-index": 9 } },
   ];
   const filter = () => {
     const n = visible().length;
@@ -207,31 +207,31 @@
     least.setAttribute("aria-valuetext", `${threshold().toFixed(2)}, ${plural(n, "link")}`);
     graph?.batch(() => graph.edges().forEach((edge) => edge.toggleClass("under", edge.data("value") < threshold())));
   };
-  const wayOf = (start) => {
-    // The clusters that the way of a pose goes through, and standing at its end.
-    const way = route(start);
-    if (way === null) return [];
-    const stops = way.map((at) => String(poses.cluster[at])).concat("standing");
+  const clustersOnRoute = (start) => {
+    // Clusters on the route of a pose, with standing at the end.
+    const route = findRoute(start);
+    if (route === null) return [];
+    const stops = route.map((at) => String(poses.cluster[at])).concat("standing");
     return stops.filter((stop, at) => at === 0 || stop !== stops[at - 1]);
   };
   const mark = () => {
     graph?.batch(() => {
       graph.elements(".drawn").remove();
-      graph.elements().removeClass("far near chosen way");
+      graph.elements().removeClass("far near chosen route");
       if (chosen === null) return;
       const node = graph.getElementById(String(chosen));
       const near = node.connectedEdges().filter((edge) => !edge.hasClass("under"));
-      const stops = wayOf(pose);
-      const way = graph.nodes().filter((other) => stops.includes(other.id()));
-      graph.elements().not(node).not(near).not(near.connectedNodes()).not(way).addClass("far");
+      const stops = clustersOnRoute(pose);
+      const route = graph.nodes().filter((other) => stops.includes(other.id()));
+      graph.elements().not(node).not(near).not(near.connectedNodes()).not(route).addClass("far");
       near.addClass("near");
       node.addClass("chosen");
-      way.addClass("way");
+      route.addClass("route");
       stops.slice(1).forEach((stop, at) => {
         const id = `${stops[at]}-${stop}`;
         const edge = graph.getElementById(id);
-        if (edge.nonempty()) edge.removeClass("far near").addClass("way");
-        else graph.add({ data: { id: `way-${id}`, source: stops[at], target: stop, value: 0.5 }, classes: "way drawn" });
+        if (edge.nonempty()) edge.removeClass("far near").addClass("route");
+        else graph.add({ data: { id: `route-${id}`, source: stops[at], target: stop, value: 0.5 }, classes: "route drawn" });
       });
     });
   };
@@ -249,7 +249,7 @@
     const layout = near.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 16, nodeOverlap: 30,
       componentSpacing: 40, idealEdgeLength: (edge) => 60 + 140 * (1 - edge.data("value")),
       edgeElasticity: (edge) => 20 + 200 * edge.data("value"), nodeRepulsion: () => 90000, gravity: 0.6, numIter: 600 });
-    // The layout draws random numbers where nodes overlap: the same ones each time.
+    // The layout draws random numbers if nodes overlap: use the same numbers each time.
     const random = Math.random;
     let drawn = 1;
     Math.random = () => (drawn = (drawn * 16807) % 2147483647) / 2147483647;
@@ -277,7 +277,7 @@
   };
   filter();
   showPanel();
-  // Nothing is laid out before somebody comes near it: the page opens at once.
+  // The layout starts when the reader scrolls near the graph, so that the page opens fast.
   new IntersectionObserver((entries, watcher) => {
     if (entries.some((entry) => entry.isIntersecting)) { watcher.disconnect(); start(); }
   }, { rootMargin: "600px" }).observe(canvas);

@@ -1,5 +1,5 @@
 "use strict";
-// Light or dark: as the system says, until the button says otherwise.
+// Light or dark: the setting of the system, until the reader presses the button.
 (() => {
   const button = document.getElementById("theme");
   const root = document.documentElement;
@@ -10,7 +10,7 @@
     root.style.colorScheme = chosen === null ? "" : dark ? "dark" : "light";
     button.setAttribute("aria-pressed", String(dark));
     button.textContent = dark ? "Light" : "Dark";
-    button.setAttribute("aria-label", dark ? "Show in light" : "Show in dark");
+    button.setAttribute("aria-label", dark ? "Switch to light colours" : "Switch to dark colours");
     dispatchEvent(new Event("themechange"));
   };
   button.addEventListener("click", () => {

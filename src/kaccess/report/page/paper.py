@@ -1,0 +1,27 @@
+"""Results and figures of the paper that the page refers to."""
+
+from kaccess.config import TASKS
+from kaccess.envs.tasks import make_task
+
+__all__ = ["TABLE_II", "list_paper_tasks", "rank_starts"]
+
+# Success of the best seeds, by kind of starts: the paper, Table II.
+TABLE_II = {
+    "ka": "99.4%",
+    "km": "91.8%",
+    "wkm": "94.4%",
+    "9-pose": "91.6%",
+    "1-pose": "92.6%",
+    "rnd": "94.6%",
+}
+
+
+def rank_starts(starts: str) -> tuple[int, str]:
+    """Return a sort key for kinds of starts: those of Table II come first."""
+    order = list(TABLE_II)
+    return order.index(starts) if starts in order else len(order), starts
+
+
+def list_paper_tasks() -> list[str]:
+    """Return the tasks of the paper; the page asks for them if they are missing."""
+    return [name for name in TASKS if make_task(name).paper_figure]
