@@ -11,14 +11,14 @@ from kaccess.poses import draw_poses
 from kaccess.robots import Robot, find_mirror
 
 
-def test_poses_are_level_at_rest_and_on_the_ground(any_robot):
+def test_poses_are_at_rest_on_the_ground_at_the_origin(any_robot):
     poses = sample_poses(any_robot, 8, seed=1)
     assert poses.qpos.shape == (8, any_robot.model.nq)
     np.testing.assert_array_equal(poses.qpos[:, :2], 0.0)
     assert poses.contacts.any(axis=1).all()
     np.testing.assert_allclose(np.linalg.norm(poses.gravity, axis=1), 1.0)
     assert (poses.height > 0).all()
-    # Held in their own joints they stay: soft servos may sag, but nothing falls.
+    # A robot that holds the joints of a pose stays there: servos may sag a little.
     held = make_engine("mujoco", any_robot).settle(
         poses.qpos, poses.joints, time_limit=2.0
     )
@@ -26,21 +26,21 @@ def test_poses_are_level_at_rest_and_on_the_ground(any_robot):
     assert np.abs(held.qpos[:, 2] - poses.height).max() < 0.02
 
 
-def test_no_heading_is_left(poses):
-    """The body's x axis points straight ahead, but for its pitch."""
+def test_poses_have_no_yaw(poses):
+    """The body's x axis has no y component."""
     w, x, y, z = poses.qpos[:, 3:7].T
     forward_y = 2 * (x * y + w * z)
     np.testing.assert_allclose(forward_y, 0.0, atol=1e-9)
 
 
-def test_the_same_seed_gives_the_same_poses_for_any_batch(bittle, engine, poses):
+def test_a_seed_gives_the_same_poses_for_any_batch_size(bittle, engine, poses):
     for n_threads, n_slots in ((1, 5), (2, 64)):
         other = MujocoEngine(bittle, n_threads=n_threads, n_slots=n_slots)
         again = sample_poses(bittle, 10, seed=3, engine=other)
         np.testing.assert_array_equal(again.qpos, poses.qpos)
 
 
-def test_more_poses_keep_the_earlier_ones(bittle, engine, poses):
+def test_a_larger_n_keeps_the_earlier_poses(bittle, engine, poses):
     more = sample_poses(bittle, 70, seed=3, engine=engine)
     np.testing.assert_array_equal(more.qpos[:10], poses.qpos)
     np.testing.assert_array_equal(more.contacts[:10], poses.contacts)
@@ -52,7 +52,7 @@ def test_another_seed_gives_other_poses(bittle, engine, poses):
 
 
 @pytest.mark.parametrize("draw", ["move", "teleport"])
-def test_every_draw_is_accounted_for(bittle, engine, draw):
+def test_every_candidate_is_counted(bittle, engine, draw):
     config = SampleConfig(n=20, draw=draw)
     _, draws = draw_poses(bittle, config, engine=engine)
     counts = dataclasses.asdict(draws)
@@ -61,7 +61,7 @@ def test_every_draw_is_accounted_for(bittle, engine, draw):
     assert (draws.colliding > 0) == (draw == "teleport")
 
 
-def test_teleported_poses_keep_the_joints_that_were_drawn(tiny):
+def test_teleported_poses_keep_the_drawn_joints(tiny):
     config = SampleConfig(n=30, draw="teleport")
     poses, _ = draw_poses(tiny, config, engine=make_engine("mujoco", tiny))
     drawn = np.random.default_rng([0, 0])
@@ -72,7 +72,12 @@ def test_teleported_poses_keep_the_joints_that_were_drawn(tiny):
 
 
 class FakeEngine:
-    """Joints get half-way to their targets, on the ground, unless told otherwise."""
+    """Joints move half-way to their targets, and robots rest on the ground.
+
+    Args:
+        restless: Rows that do not come to rest in the first call.
+        airborne: Rows that come to rest in the air in the first call.
+    """
 
     batch_size = 2048
 
@@ -94,7 +99,7 @@ class FakeEngine:
         return Settled(end, time, np.zeros(len(qpos), bool))
 
 
-def test_a_move_starts_standing_and_rests_on_the_joints_it_reached(tiny):
+def test_a_move_starts_standing_and_then_holds_the_joints_reached(tiny):
     engine = FakeEngine(tiny)
     config = SampleConfig(n=10, drop_height=0.7)
     poses, _ = draw_poses(tiny, config, engine=engine)
@@ -106,7 +111,7 @@ def test_a_move_starts_standing_and_rests_on_the_joints_it_reached(tiny):
     np.testing.assert_allclose(poses.joints, held[:10])
 
 
-def test_what_does_not_rest_on_the_ground_is_dropped(tiny):
+def test_candidates_that_do_not_rest_on_the_ground_are_discarded(tiny):
     engine = FakeEngine(tiny, restless=[0, 3], airborne=[1])
     poses, draws = draw_poses(tiny, SampleConfig(n=10), engine=engine)
     kept = [2, 4, 5, 6, 7, 8, 9, 10, 11, 12]
@@ -114,7 +119,7 @@ def test_what_does_not_rest_on_the_ground_is_dropped(tiny):
     assert (draws.drawn, draws.restless, draws.airborne) == (13, 2, 1)
 
 
-def test_teleporting_never_starts_in_self_collision(bittle):
+def test_teleported_robots_do_not_start_in_self_collision(bittle):
     engine = FakeEngine(bittle)
     _, draws = draw_poses(bittle, SampleConfig(n=8, draw="teleport"), engine=engine)
     assert draws.colliding > 0
@@ -123,7 +128,7 @@ def test_teleporting_never_starts_in_self_collision(bittle):
         np.testing.assert_array_equal(bittle.get_joints(start), targets)
 
 
-def test_attitudes_are_drawn_as_in_the_paper(tiny):
+def test_orientations_are_drawn_as_in_the_paper(tiny):
     roll, pitch, joints = kaccess.poses._draw(tiny, 0, range(100), 0)
     assert len(roll) == 6400
     for values, half in ((roll, np.pi), (pitch, np.pi / 2)):
@@ -150,7 +155,7 @@ def test_mirrored_poses_come_in_pairs(bittle, engine):
     np.testing.assert_array_equal(poses.contacts[1::2], poses.contacts[::2, partner])
 
 
-def test_a_robot_that_never_rests_is_explained(tiny):
+def test_a_robot_that_never_rests_is_an_error(tiny):
     model = tiny.model.__copy__()
     model.opt.gravity[:] = 0.0
     model.opt.wind[:] = [5.0, 0, 0]
@@ -170,13 +175,13 @@ def test_a_robot_that_never_rests_is_explained(tiny):
         ({"drop_height": -1.0}, "`drop_height` must be positive"),
     ],
 )
-def test_settings_that_cannot_work_are_explained(settings, message):
+def test_settings_that_cannot_work_are_an_error(settings, message):
     with pytest.raises(InputError, match=message):
         SampleConfig(**settings)
 
 
-def test_streams_of_a_seed_have_no_pose_in_common(tiny):
-    """Poses to learn from, and those to test on."""
+def test_streams_of_a_seed_have_different_poses(tiny):
+    """Poses for training, and poses for tests."""
     engine = make_engine("mujoco", tiny)
     config = SampleConfig(n=70)  # more than one block
     sets = [draw_poses(tiny, config, engine=engine, stream=s)[0].qpos for s in range(3)]

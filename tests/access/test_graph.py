@@ -4,7 +4,7 @@ from kaccess.access import find_routes, measure_connectivity
 from kaccess.access.graph import NOWHERE, STANDING
 
 X = np.inf
-# 0 <-> 1 -> 2, 3 -> 2, and 4 apart; only 2 stands up by itself.
+# 0 <-> 1 -> 2, 3 -> 2, and 4 alone.
 TIMES = np.array(
     [
         [0, 1, X, X, X],
@@ -29,18 +29,18 @@ def test_direction_matters():
     assert graph.stuck.tolist() == [2, 3, 4]
 
 
-def test_nobody_stands():
+def test_all_poses_are_stuck_if_none_reaches_standing():
     assert measure_connectivity(TIMES, np.full(5, X)).stuck.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_staying_is_no_move():
+def test_from_a_pose_to_itself_is_no_move():
     graph = measure_connectivity(np.where(np.eye(3), 0.0, X), np.zeros(3))
     assert graph.n_strong == graph.n_weak == 3
     assert graph.dead_ends.tolist() == [0, 1, 2]
     assert graph.stuck.tolist() == []
 
 
-def test_input_is_left_alone():
+def test_inputs_are_not_changed():
     before = TIMES.copy()
     measure_connectivity(TIMES, np.zeros(5))
     np.testing.assert_array_equal(TIMES, before)
@@ -52,17 +52,17 @@ def test_hand_solved_routes():
     np.testing.assert_allclose(routes.seconds, [2.5, 1.5, 0.5, 1.5, X])
 
 
-def test_a_slow_chain_loses_to_a_fast_move():
+def test_one_fast_move_beats_a_slow_chain():
     routes = find_routes(TIMES, np.array([X, 1.4, 0.5, X, X]))
     assert routes.next_pose.tolist() == [1, STANDING, STANDING, 2, NOWHERE]
 
 
-def test_a_move_of_no_time_is_a_move():
+def test_a_move_may_take_no_time():
     routes = find_routes(np.array([[0, 0.0], [X, 0]]), np.array([X, 0.0]))
     assert routes.next_pose.tolist() == [1, STANDING]
 
 
-def test_routes_and_stuck_poses_agree():
+def test_stuck_poses_are_those_without_a_route():
     rng = np.random.default_rng(0)
     times = np.where(rng.random((40, 40)) < 0.05, rng.random((40, 40)), X)
     standing = np.where(rng.random(40) < 0.1, 1.0, X)

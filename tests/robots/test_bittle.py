@@ -1,4 +1,4 @@
-"""Bittle is held to the facts: weights, heights, signs, rest poses, symmetry."""
+"""Bittle's model has the measured weights, heights, signs, rest poses, symmetry."""
 
 import mujoco
 import numpy as np
@@ -43,16 +43,16 @@ def sensor(data, name):
     return data.sensor(name).data
 
 
-def test_weighs_what_was_weighed(bittle):
+def test_masses_are_the_measured_ones(bittle):
     model = bittle.model
     assert mujoco.mj_getTotalmass(model) == pytest.approx(0.2735, rel=0.01)
-    legs = [model.body(f"{leg}_{part}").mass[0] for leg in LEGS for part in ("thigh",)]
-    np.testing.assert_allclose(legs, 0.006)
+    thighs = [model.body(f"{leg}_thigh").mass[0] for leg in LEGS]
+    np.testing.assert_allclose(thighs, 0.006)
     assert model.body("torso").mass[0] == pytest.approx(0.1935)
 
 
-def test_torso_balances_where_its_weighed_parts_put_it(bittle):
-    """Frame, shoulder servos, battery and head, each at its CAD place [g, mm]."""
+def test_the_centre_of_mass_of_the_torso_follows_from_its_weighed_parts(bittle):
+    """Frame, shoulder servos, battery and head, each at its CAD position [g, mm]."""
     mass = np.array([77.0, 42.8, 55.0, 18.7])
     place = np.array([[0.7, 4.5], [0, 3.0], [6.0, -4.0], [63.4, 27.3]])
     centre = mass @ place / mass.sum() / 1000
@@ -61,7 +61,7 @@ def test_torso_balances_where_its_weighed_parts_put_it(bittle):
     )
 
 
-def test_has_eight_position_actuators_in_the_order_of_qpos(bittle):
+def test_eight_position_actuators_are_in_the_order_of_qpos(bittle):
     assert bittle.joint_names == tuple(
         f"{leg}_{joint}" for leg in LEGS for joint in ("shoulder", "knee")
     )
@@ -70,7 +70,7 @@ def test_has_eight_position_actuators_in_the_order_of_qpos(bittle):
     assert bittle.timestep == pytest.approx(1 / 300)
 
 
-def test_joint_ranges_are_the_papers_and_the_measured_ones(bittle):
+def test_joint_ranges_are_those_of_the_paper_and_the_measured_ones(bittle):
     paper = np.degrees(bittle.joint_range).reshape(4, 2, 2)
     np.testing.assert_allclose(paper, [[[-150, 150], [-60, 240]]] * 4)
     real = np.degrees(load_robot("bittle-real").joint_range).reshape(4, 2, 2)
@@ -78,7 +78,7 @@ def test_joint_ranges_are_the_papers_and_the_measured_ones(bittle):
     np.testing.assert_allclose(real[2:], [[[-35, 125], [-45, 125]]] * 2)
 
 
-def test_both_bittles_differ_in_their_ranges_only(bittle):
+def test_the_two_bittles_differ_in_their_joint_ranges_only(bittle):
     real = load_robot("bittle-real")
     assert real.fingerprint != bittle.fingerprint
     model = real.model.__copy__()
@@ -88,7 +88,7 @@ def test_both_bittles_differ_in_their_ranges_only(bittle):
     assert same.fingerprint == bittle.fingerprint
 
 
-def test_zero_pose_is_an_l_with_the_foot_ahead_of_the_knee(bittle):
+def test_in_the_zero_pose_each_foot_is_ahead_of_its_knee(bittle):
     data = forward(bittle.model, [0] * 8)
     for leg in LEGS:
         knee = data.joint(f"{leg}_knee").xanchor
@@ -109,13 +109,13 @@ def test_positive_angles_move_thighs_back_and_stretch_knees(bittle):
         np.testing.assert_allclose(foot - knee, [0, 0, -0.048], atol=1e-9)
 
 
-def test_shoulder_axes_are_where_the_cad_has_them(bittle):
+def test_shoulder_axes_are_where_they_are_in_the_cad_model(bittle):
     data = forward(bittle.model, [0] * 8)
     anchors = [data.joint(f"{leg}_shoulder").xanchor - [0, 0, 1] for leg in LEGS]
     np.testing.assert_allclose(np.abs(anchors), [[0.0525, 0.0485, 0]] * 4, atol=1e-9)
 
 
-def test_stands_still_at_the_measured_height(bittle):
+def test_bittle_stands_still_at_the_measured_height(bittle):
     data = hold(bittle.model, "stand", 2.0)
     assert is_quiet(data.qvel, StillConfig())
     assert data.qpos[2] == pytest.approx(0.087, abs=0.003)
@@ -137,7 +137,7 @@ def test_stands_still_at_the_measured_height(bittle):
         ("crouch", [0, 0, -1]),
     ],
 )
-def test_rests_in_every_other_keyframe(bittle, key, gravity):
+def test_bittle_is_at_rest_in_every_other_keyframe(bittle, key, gravity):
     data = hold(bittle.model, key, 2.0)
     assert is_quiet(data.qvel, StillConfig())
     np.testing.assert_allclose(-sensor(data, "up"), gravity, atol=0.2)
@@ -146,7 +146,7 @@ def test_rests_in_every_other_keyframe(bittle, key, gravity):
 
 
 @pytest.mark.parametrize("posture", POSTURES)
-def test_stock_postures_do_not_make_it_touch_itself(bittle, posture):
+def test_stock_postures_have_no_self_contact(bittle, posture):
     front, rear, front_knee, rear_knee = POSTURES[posture]
     joints = [front, front_knee] * 2 + [rear, rear_knee] * 2
     assert forward(bittle.model, joints).ncon == 0
@@ -162,7 +162,7 @@ def test_stock_postures_do_not_make_it_touch_itself(bittle, posture):
     ],
 )
 def test_legs_touch_the_body_near_the_measured_limits(bittle, joint, limit, direction):
-    """From the zero pose; jogged by hand on the real robot, so within 20 degrees."""
+    """From the zero pose, within 20 degrees: the limits were measured by hand."""
     index = bittle.joint_names.index(joint)
     joints = np.zeros(8)
     joints[index] = limit
@@ -171,7 +171,7 @@ def test_legs_touch_the_body_near_the_measured_limits(bittle, joint, limit, dire
     assert forward(bittle.model, joints).ncon > 0
 
 
-def test_sensors_tell_what_rewards_need(bittle):
+def test_sensors_measure_what_rewards_need(bittle):
     data = forward(bittle.model, [0, 90] * 4)
     np.testing.assert_allclose(sensor(data, "up"), [0, 0, 1], atol=1e-9)
     assert sensor(data, "position")[2] == pytest.approx(1.0)
@@ -186,7 +186,7 @@ def test_sensors_tell_what_rewards_need(bittle):
 
 
 def test_mirrored_states_move_as_mirror_images(bittle):
-    """Half a second of a fall on to the ground, with legs that swing."""
+    """Half a second of a fall to the ground, with moving legs."""
     mirror, model = find_mirror(bittle), bittle.model
     rng = np.random.default_rng(0)
     qpos = np.array(model.key("stand").qpos)[None]

@@ -5,7 +5,7 @@ from kaccess import InputError
 from kaccess.robots import Robot, find_mirror
 
 
-def test_partners_are_left_and_right(any_robot):
+def test_partners_are_on_the_left_and_right(any_robot):
     mirror = find_mirror(any_robot)
     names = any_robot.joint_names
     other = {"lf": "rf", "rf": "lf", "lr": "rr", "rr": "lr", "le": "ri", "ri": "le"}
@@ -14,35 +14,35 @@ def test_partners_are_left_and_right(any_robot):
         assert names[partner].partition("_")[2] == name.partition("_")[2]
 
 
-def test_mirroring_twice_changes_nothing(any_robot):
+def test_two_reflections_give_the_original(any_robot):
     mirror = find_mirror(any_robot)
     qpos = np.random.default_rng(0).normal(size=(5, any_robot.model.nq))
     np.testing.assert_allclose(mirror.reflect_qpos(mirror.reflect_qpos(qpos)), qpos)
     assert np.abs(mirror.reflect_qpos(qpos) - qpos).max() > 0.1
 
 
-def test_a_robot_with_one_heavier_leg_is_refused(bittle):
+def test_a_robot_with_one_heavier_leg_is_an_error(bittle):
     model = bittle.model.__copy__()
     model.body("lf_thigh").mass *= 1.5
     with pytest.raises(InputError, match="mirrored states accelerate differently"):
         find_mirror(Robot("lopsided", model, 0.35))
 
 
-def test_a_robot_with_one_stiffer_joint_is_refused(bittle):
+def test_a_robot_with_one_more_damped_joint_is_an_error(bittle):
     model = bittle.model.__copy__()
     model.dof_damping[6] *= 2
     with pytest.raises(InputError, match="mirrored states accelerate differently"):
         find_mirror(Robot("stiff", model, 0.35))
 
 
-def test_a_robot_with_one_narrower_joint_is_refused(bittle):
+def test_a_robot_with_one_narrower_joint_range_is_an_error(bittle):
     model = bittle.model.__copy__()
     model.actuator_ctrlrange[0] = [-1.0, 1.0]
-    with pytest.raises(InputError, match=r"joint 'lf_shoulder' has another range"):
+    with pytest.raises(InputError, match=r"range of joint 'lf_shoulder' differs"):
         find_mirror(Robot("narrow", model, 0.35))
 
 
-def test_a_robot_with_one_leg_out_of_place_is_refused(bittle):
+def test_a_robot_with_one_leg_out_of_place_is_an_error(bittle):
     model = bittle.model.__copy__()
     model.body("lf_thigh").pos[0] += 0.01
     with pytest.raises(InputError, match=r"joint 'lf_shoulder' has no partner"):

@@ -1,4 +1,4 @@
-"""Every robot passes one contract; what cannot work is explained."""
+"""Properties that every robot must have, and errors for models that cannot work."""
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ TEMPLATE = """
 </mujoco>
 """
 GROUND = "<geom type='plane' size='0 0 1'/>"
+PENDULUM = "<body><joint/><geom size='.1'/></body>"
 SERVO = "<position joint='hinge' kp='10'/>"
 
 
@@ -28,17 +29,16 @@ def write(tmp_path, *, ground=GROUND, base="<freejoint name='base'/>", actuator=
     return path
 
 
-def test_contract(any_robot):
+def test_every_robot_meets_the_contract(any_robot):
     model = any_robot.model
     assert any_robot.joint_range.shape == (model.nu, 2)
-    assert (any_robot.joint_range[:, 0] < any_robot.joint_range[:, 1]).all()
     assert any_robot.standing.shape == (model.nq,)
     joints = any_robot.get_joints(any_robot.standing[None])
     assert joints.shape == (1, model.nu)
     low, high = any_robot.joint_range.T
     assert ((low <= joints) & (joints <= high)).all()
     assert any_robot.parts
-    # From its drop height, no attitude of the standing joints touches the ground.
+    # At its drop height, it touches the ground in no orientation.
     qpos = np.repeat(any_robot.standing[None], 200, axis=0)
     qpos[:, 2] = any_robot.drop_height
     quat = np.random.default_rng(0).normal(size=(200, 4))
@@ -46,7 +46,7 @@ def test_contract(any_robot):
     assert not any_robot.find_contacts(qpos)[0].any()
 
 
-def test_contacts_tell_ground_from_itself(bittle):
+def test_contacts_with_the_ground_and_with_itself_are_separate(bittle):
     belly = np.array(bittle.model.key("belly").qpos)
     tangled = belly.copy()
     tangled[2] = 1.0
@@ -57,11 +57,11 @@ def test_contacts_tell_ground_from_itself(bittle):
     assert not ground[1].any()
 
 
-def test_unnamed_geoms_are_known_by_their_body(tiny):
+def test_parts_without_a_geom_name_have_the_name_of_their_body(tiny):
     assert tiny.parts == ("base", "left", "right")
 
 
-def test_looks_do_not_change_the_fingerprint_but_physics_does(bittle):
+def test_physics_changes_the_fingerprint_but_looks_do_not(bittle):
     def changed(field):
         model = bittle.model.__copy__()
         getattr(model, field)[...] *= 0.5
@@ -83,8 +83,10 @@ def test_looks_do_not_change_the_fingerprint_but_physics_does(bittle):
         ('qpos="0 0 0.0869 1 0 0 0 0.5236', 'qpos="0 0 0.0869 1 0 0 0 0.6', False),
     ],
 )
-def test_fingerprint_knows_what_moves_the_robot(bittle, tmp_path, old, new, same):
-    """Names and sensors do not; options and the standing pose do."""
+def test_the_fingerprint_depends_on_data_that_affects_motion(
+    bittle, tmp_path, old, new, same
+):
+    """Options and the standing pose do; names and sensors do not."""
     mjcf = ROBOTS["bittle"].mjcf.read_text()
     assert old in mjcf
     path = tmp_path / "changed.xml"
@@ -99,7 +101,7 @@ def test_targets_stay_within_both_ranges(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["stand", "standing", "home"])
-def test_a_keyframe_says_how_it_stands(tmp_path, name):
+def test_a_keyframe_defines_the_standing_state(tmp_path, name):
     key = f"</actuator><keyframe><key/><key name='{name}' qpos='0 0 2 1 0 0 0 .1 .2'/>"
     path = write(tmp_path)
     path.write_text(path.read_text().replace("</actuator>", key + "</keyframe>"))
@@ -108,12 +110,12 @@ def test_a_keyframe_says_how_it_stands(tmp_path, name):
     )
 
 
-def test_far_away_things_do_not_raise_the_drop(tmp_path):
+def test_distant_objects_do_not_raise_the_drop_height(tmp_path):
     path = write(tmp_path, ground=GROUND + "<geom size='1' pos='20 0 0'/>")
     assert load_robot(path).drop_height == pytest.approx(0.25)
 
 
-def test_an_mjcf_file_is_a_robot(tmp_path):
+def test_a_robot_can_be_loaded_from_an_mjcf_file(tmp_path):
     robot = load_robot(write(tmp_path))
     assert robot.joint_names == ("hinge",)
     np.testing.assert_allclose(robot.joint_range, [[-np.pi, np.pi]])
@@ -124,6 +126,10 @@ def test_an_mjcf_file_is_a_robot(tmp_path):
     ("change", "message"),
     [
         ({"base": ""}, r"must have one free joint.*but has 0 free joints"),
+        (
+            {"ground": GROUND + PENDULUM},
+            r"must be its first joint, but is joint 1\. Move the robot",
+        ),
         ({"actuator": ""}, "has no position actuators"),
         ({"actuator": "<motor joint='hinge'/>"}, "but 1 of 1 are of another kind"),
         ({"actuator": SERVO.replace("kp", "gear='2' kp")}, "but 1 of 1 are of another"),
@@ -138,18 +144,18 @@ def test_an_mjcf_file_is_a_robot(tmp_path):
         ({"ground": "<nonsense/>"}, r"robot.xml is not an MJCF model: .*nonsense"),
     ],
 )
-def test_a_model_that_cannot_work_is_explained(tmp_path, change, message):
+def test_a_model_that_cannot_work_is_an_error(tmp_path, change, message):
     with pytest.raises(InputError, match=message):
         load_robot(write(tmp_path, **change))
 
 
-def test_a_file_that_is_no_xml_is_explained(tmp_path):
+def test_a_file_that_is_no_xml_is_an_error(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text("hello")
     with pytest.raises(InputError, match="is not an MJCF model"):
         load_robot(path)
 
 
-def test_an_unknown_robot_lists_those_known():
+def test_the_error_for_an_unknown_robot_lists_the_known_ones():
     with pytest.raises(InputError, match=r"one of bittle, bittle-real. Did you mean"):
         load_robot("bitle")
