@@ -122,7 +122,10 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     for text, folder in find_learners(path, _FILE).items():
         name = LearnerName.parse(text)
         own = {"starts": name.starts, "seed": str(name.seed)}
-        rows += [own | row for row in _read(folder / _FILE)]
+        tests = [own | row for row in _read(folder / _FILE)]
+        if not tests:
+            raise InputError(f"{folder} has not been tested yet. Train it further.")
+        rows += tests
     if not rows:
         raise InputError(f"{path} has no learning curves. Train something first.")
     return rows
@@ -155,8 +158,6 @@ def _stack(
     """Stack the curves of all seeds, cut to the shortest."""
     order = sorted(seeds)
     m = min(len(seeds[seed]) for seed in order)
-    if not m:
-        raise InputError("A learner has not been tested yet. Train on.")
     names = seeds[order[0]][0].keys()
     table = {
         name: np.array(
