@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Section III of the paper, from poses to policies, on one machine with an NVIDIA GPU.
-# Every part can be run again, and goes on where it was interrupted:
+# Every part resumes where it was interrupted when run again:
 #
 #   experiments/paper/run.sh study       # 1000 poses, 999,000 pairs, all clusterings: 2 minutes on an H200
 #   experiments/paper/run.sh recovery    # six distributions and one guided, 5 seeds, 1600 episodes: 17 minutes
@@ -8,8 +8,8 @@
 #   experiments/paper/run.sh guided      # guided or not, 10 seeds, 250 episodes: 4 minutes
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
-#   experiments/paper/run.sh gamma       # the same without guided-ka, with a shorter sight (after backflip): 14 minutes
-#   experiments/paper/run.sh returns     # guided or not, and backflips, with returns over several steps (after guided and backflip): 25 minutes, and tests
+#   experiments/paper/run.sh gamma       # the same without guided-ka, with gamma 0.95 (after backflip): 14 minutes
+#   experiments/paper/run.sh returns     # guided or not, and backflips, with n-step returns (after guided and backflip): 25 minutes, and tests
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -20,7 +20,7 @@ SEEDS=${SEEDS:-5}
 EPISODES=${EPISODES:-1600}
 STARTS=${STARTS:-"ka km wkm 9-pose 1-pose rnd"}
 MACHINE="--test-poses 100 --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.compiled"
-COMMON="$MACHINE --sac.return-steps 1"  # but for the part "returns", after which 4 became the default
+COMMON="$MACHINE --sac.return-steps 1"  # except in the part "returns", after which 4 became the default
 HARDER=results/paper/harder
 RETURNS=results/paper/returns
 KACCESS=${KACCESS:-kaccess}
@@ -38,12 +38,12 @@ recovery() {
   $KACCESS train "$STUDY" --starts $STARTS guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" --test-every 50 $COMMON
 }
 
-copy() {  # since a study trains each learner once
+copy() {  # because a study trains each learner once
   [ -d "$1" ] || { mkdir "$1" && cp -r "$STUDY"/{study.json,study.zarr,starts,clusters} "$1"; }
   [ ! -d "$STUDY/skills" ] || cp -r "$STUDY/skills" "$1"
 }
 
-intervals() {  # into the study first, since what is in a table already is not tested again
+intervals() {  # into the study first, because learners in a table are not tested again
   local table="$1/$(basename "$2")"
   $PYTHON experiments/paper/intervals.py "$1" --out "$table" "${@:3}"
   cp "$table" "$2"
@@ -58,7 +58,7 @@ evaluate_all() {
   $KACCESS report "$1"
 }
 
-seeds() {  # in a copy, since these were stopped by the clock, after 1080 episodes
+seeds() {  # in a copy, because these were stopped by the clock, after 1080 episodes
   copy "$STUDY-seeds"
   $KACCESS train "$STUDY-seeds" --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --first-seed "$SEEDS" \
     --episodes 1080 --test-every 50 $COMMON
@@ -92,7 +92,7 @@ harder() {
 backflip() {
   $KACCESS search "$STUDY" --task backflip
   # Networks of 192 units, so that this policy and that of fall recovery fit into 1 MB.
-  # Nobody flips from 1-pose, on the back.
+  # A backflip cannot start from 1-pose, which lies on its back.
   $KACCESS train "$STUDY" --task backflip --starts ka km wkm 9-pose rnd guided-ka guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-every 50 --sac.hidden 192 192 $COMMON
 }
