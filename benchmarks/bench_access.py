@@ -1,4 +1,4 @@
-"""Time the accessibility estimate: pairs/s, physics steps/s and where the time goes.
+"""Time the accessibility estimate: pairs/s, physics steps/s, share inside MuJoCo.
 
 python benchmarks/bench_access.py --out benchmarks/results/access.json
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 import tyro
 from mujoco.batch import Batch
 
@@ -23,22 +24,22 @@ from kaccess.poses import Poses
 
 @dataclass(frozen=True)
 class Config:
-    """What is measured."""
+    """Settings of the benchmark."""
 
     robot: str = "bittle"
     """Name of a robot, or path of an MJCF file."""
     n_poses: int = 100
-    """All n * n pairs of this many poses are estimated."""
+    """Number of poses; all pairs of them are estimated."""
     threads: tuple[int, ...] = field(default=(1, os.cpu_count() or 1))
     """Numbers of threads, one run each."""
     repeats: int = 2
-    """Runs are taken in turns; the fastest of each kind counts."""
+    """Repetitions of each run; the fastest counts."""
     out: Path | None = None
     """JSON file to write."""
 
 
 class Stopwatch:
-    """Counts the time and the physics steps inside MuJoCo's native calls."""
+    """Measures time and counts physics steps inside MuJoCo's native calls."""
 
     def __init__(self) -> None:
         self.seconds, self.steps = 0.0, 0
@@ -47,10 +48,10 @@ class Stopwatch:
     def __enter__(self) -> "Stopwatch":
         def rollout(batch: Batch, nstep: int, **kwargs: Any) -> Any:  # noqa: ANN401
             self.steps += nstep * len(kwargs["ids"])
-            return self._timed(self._rollout, batch, nstep, **kwargs)
+            return self._time(self._rollout, batch, nstep, **kwargs)
 
         def reset(batch: Batch, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            return self._timed(self._reset, batch, *args, **kwargs)
+            return self._time(self._reset, batch, *args, **kwargs)
 
         Batch.rollout, Batch.reset = rollout, reset
         return self
@@ -58,7 +59,7 @@ class Stopwatch:
     def __exit__(self, *_: object) -> None:
         Batch.rollout, Batch.reset = self._rollout, self._reset
 
-    def _timed(self, call: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    def _time(self, call: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         start = time.perf_counter()
         result = call(*args, **kwargs)
         self.seconds += time.perf_counter() - start
@@ -66,12 +67,10 @@ class Stopwatch:
 
 
 def measure(poses: Poses, n_threads: int) -> dict[str, float]:
-    """Estimate all pairs once and return the figures of the run."""
-    from numpy import arange, repeat, tile
-
+    """Estimate all pairs once and return the speed of the run."""
     n = len(poses)
     engine = MujocoEngine(poses.robot, StillConfig(), n_threads=n_threads)
-    source, goal = repeat(arange(n), n), tile(arange(n), n)
+    source, goal = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
     start = time.perf_counter()
     with Stopwatch() as native:
         estimate_pairs(poses, source, goal, AccessConfig(), engine=engine)
@@ -85,7 +84,8 @@ def measure(poses: Poses, n_threads: int) -> dict[str, float]:
     }
 
 
-def main(config: Config) -> None:
+def measure_best(config: Config) -> dict[int, dict[str, float]]:
+    """Return the fastest run for each number of threads."""
     poses = sample_poses(load_robot(config.robot), config.n_poses)
     best: dict[int, dict[str, float]] = {}
     for _ in range(config.repeats):
@@ -94,7 +94,11 @@ def main(config: Config) -> None:
             fastest = best.setdefault(n_threads, run)
             if run["pairs_per_s"] > fastest["pairs_per_s"]:
                 best[n_threads] = run
+    return best
 
+
+def main(config: Config) -> None:
+    best = measure_best(config)
     print("threads  pairs/s  steps/s  steps/pair  inside MuJoCo")
     for run in best.values():
         print(
@@ -105,7 +109,7 @@ def main(config: Config) -> None:
     first, last = best[config.threads[0]], best[config.threads[-1]]
     speed_up = last["pairs_per_s"] / first["pairs_per_s"]
     print(
-        f"{last['threads']:.0f} threads are {speed_up:.2f} x as fast as "
+        f"{last['threads']:.0f} threads are {speed_up:.2f} times as fast as "
         f"{first['threads']:.0f}."
     )
     if config.out:

@@ -1,4 +1,4 @@
-"""Time every engine on the same pairs, in turns, in one run: pairs/s and steps/s.
+"""Time all engines on the same pairs, in turns: pairs/s and steps/s.
 
 python benchmarks/bench_engines.py --out benchmarks/results/engines.json
 python benchmarks/bench_engines.py --engines mujoco warp --n-poses 1000 --repeats 1
@@ -15,33 +15,33 @@ import numpy as np
 import tyro
 
 from kaccess import AccessConfig, StillConfig, load_robot, make_engine, sample_poses
-from kaccess.config import EngineName
+from kaccess.config import EngineConfig, EngineName
 from kaccess.engines import Engine
 from kaccess.poses import Poses
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is measured."""
+    """Settings of the benchmark."""
 
     robot: str = "bittle"
     """Name of a robot, or path of an MJCF file."""
     engines: tuple[EngineName, ...] = ("mujoco", "bullet")
     """Engines to time."""
     n_poses: int = 30
-    """All pairs of this many poses are estimated."""
+    """Number of poses; all pairs of them are estimated."""
     threads: int = 1
-    """CPU threads of `mujoco`, processes of `bullet`; 0 takes them all."""
+    """CPU threads of `mujoco`, processes of `bullet`; 0 takes all."""
     device: str | None = None
     """Device of `warp`."""
     repeats: int = 3
-    """Engines take turns; the fastest run of each counts."""
+    """Repetitions of each run; the fastest counts."""
     out: Path | None = None
     """JSON file to write."""
 
 
 def measure(engine: Engine, poses: Poses) -> dict[str, float]:
-    """Settle all pairs once and return the figures of the run."""
+    """Simulate all pairs once and return the speed of the run."""
     n, config = len(poses), AccessConfig()
     source, goal = np.nonzero(~np.eye(n, dtype=bool))
     start, targets = poses.qpos[source], poses.joints[goal]
@@ -60,27 +60,35 @@ def measure(engine: Engine, poses: Poses) -> dict[str, float]:
 
 
 def make(name: EngineName, poses: Poses, config: Config) -> tuple[Engine, float]:
-    """Return an engine that has run once, and how long it took to get ready."""
+    """Return an engine that has run once, and the time until it was ready [s]."""
     begin = time.perf_counter()
     device = config.device if name == "warp" else None
-    engine = make_engine(name, poses.robot, n_threads=config.threads, device=device)
+    settings = EngineConfig(engine=name, threads=config.threads, device=device)
+    engine = make_engine(settings, poses.robot)
     engine.settle(poses.qpos[:2], poses.joints[:2], time_limit=0.2)
     return engine, time.perf_counter() - begin
+
+
+def measure_best(
+    engines: dict[EngineName, Engine], poses: Poses, config: Config
+) -> dict[EngineName, dict[str, float]]:
+    """Return the fastest run of each engine."""
+    best: dict[EngineName, dict[str, float]] = {}
+    for _ in range(config.repeats):
+        for name, engine in engines.items():
+            run = measure(engine, poses)
+            if name not in best or run["seconds"] < best[name]["seconds"]:
+                best[name] = run
+    return best
 
 
 def main(config: Config) -> None:
     poses = sample_poses(load_robot(config.robot), config.n_poses)
     engines: dict[EngineName, Engine] = {}
     ready: dict[EngineName, float] = {}
-    best: dict[EngineName, dict[str, float]] = {}
     for name in config.engines:
         engines[name], ready[name] = make(name, poses, config)
-    for _ in range(config.repeats):
-        for name, engine in engines.items():
-            run = measure(engine, poses)
-            if name not in best or run["seconds"] < best[name]["seconds"]:
-                best[name] = run
-
+    best = measure_best(engines, poses, config)
     slowest = min(run["pairs_per_s"] for run in best.values())
     print("engine   pairs/s    steps/s  steps/pair  ready after [s]  x slowest")
     for name, run in best.items():

@@ -1,6 +1,6 @@
-"""Why Bittle's contacts are stiffer than MuJoCo's default: legs that sink into it.
+"""Why Bittle's contacts are stiffer than MuJoCo's default: legs sink into the body.
 
-python benchmarks/bittle_contacts.py      # 23 s on two cores
+python benchmarks/bittle_contacts.py      # takes 23 s on two cores
 """
 
 import mujoco
@@ -13,12 +13,12 @@ from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import _draw
 from kaccess.robots import Robot
 
-DEEP = 0.0025  # [m] of penetration
-N_BLOCKS = 16  # of 64 commands each
+DEEP = 0.0025  # depth of a deep contact [m]
+N_BLOCKS = 16  # blocks of 64 random commands
 
 
-def self_penetrating(robot: Robot, qpos: Array) -> float:
-    """Return the share of states in which parts are deep in one another."""
+def measure_deep(robot: Robot, qpos: Array) -> float:
+    """Return the share of states with a deep contact of the robot with itself."""
     data, deep = mujoco.MjData(robot.model), 0
     for state in qpos:
         data.qpos[:] = state
@@ -41,7 +41,7 @@ def main() -> None:
         engine = MujocoEngine(robot)
         ends = [engine.settle(start, joints, time_limit=t) for t in (2.0, 4.0, 8.0)]
         moving = [1 - np.isfinite(end.time).mean() for end in ends]
-        deep = self_penetrating(robot, ends[0].qpos)
+        deep = measure_deep(robot, ends[0].qpos)
         print(f"{solref:6.2f}  {deep:5.1%}  " + "  ".join(f"{m:5.1%}" for m in moving))
 
 

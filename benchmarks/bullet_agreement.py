@@ -1,9 +1,9 @@
 """How far PyBullet and MuJoCo agree on which poses of Bittle are reached.
 
-Beside them, for scale: MuJoCo against itself with slightly other starts, steps and
-contacts; and PyBullet with the armature carried over in other ways.
+For scale, it also compares MuJoCo with slightly different starts, steps and contacts,
+and PyBullet with other ways to convert the armature.
 
-python benchmarks/bullet_agreement.py 300     # pairs; two minutes on two cores
+python benchmarks/bullet_agreement.py 300     # pairs; takes two minutes on two cores
 """
 
 import sys
@@ -28,7 +28,7 @@ BITTLE = load_robot("bittle")
 
 
 class Noisy:
-    """MuJoCo, with starts that are off by about a milliradian in each joint."""
+    """MuJoCo, with starts that differ by about a milliradian in each joint."""
 
     batch_size = 2048
 
@@ -40,13 +40,13 @@ class Noisy:
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets` from rest near `qpos` until static or out of time."""
+        """Hold `targets`, starting at rest near `qpos`, until static or out of time."""
         noise = np.random.default_rng(1).normal(size=qpos[:, 7:].shape)
         start = np.concatenate([qpos[:, :7], qpos[:, 7:] + 1e-3 * noise], axis=1)
         return MujocoEngine(BITTLE).settle(start, targets, time_limit=time_limit)
 
 
-def altered(change: Callable[[mujoco.MjModel], None]) -> Engine:
+def alter_mujoco(change: Callable[[mujoco.MjModel], None]) -> Engine:
     model = BITTLE.model.__copy__()
     change(model)
     return MujocoEngine(Robot("altered", model, BITTLE.drop_height))
@@ -60,23 +60,23 @@ def soften_contacts(model: mujoco.MjModel) -> None:
     model.geom_solref[:, 0] = 0.02
 
 
-def bullet(change: Callable[[BulletModel], BulletModel] | None = None) -> Engine:
+def make_bullet(change: Callable[[BulletModel], BulletModel] | None = None) -> Engine:
     engine = BulletEngine(BITTLE)
     if change:
         engine._model = change(engine._model)
     return engine
 
 
-def without_armature(model: BulletModel) -> BulletModel:
+def remove_armature(model: BulletModel) -> BulletModel:
     return replace(model, links=tuple(ln for ln in model.links if not ln.is_rotor))
 
 
-def with_armature_in_links(model: BulletModel) -> BulletModel:
-    """Add what a rotor stands for to its link; all axes of Bittle are y."""
+def move_armature_to_links(model: BulletModel) -> BulletModel:
+    """Add the inertia of a rotor to its link; all axes of Bittle are y."""
     added = _reflected_inertia(BITTLE.model)
     links = [
         replace(link, inertia=(x, y + float(added[link.joint]), z))
-        for link in without_armature(model).links
+        for link in remove_armature(model).links
         for x, y, z in [link.inertia]
     ]
     return replace(model, links=tuple(links))
@@ -113,11 +113,11 @@ def main(n_pairs: int) -> None:
     engines: dict[str, Callable[[], Engine]] = {
         "mujoco": lambda: MujocoEngine(BITTLE),
         "mujoco, noise 1 mrad": Noisy,
-        "mujoco, half the step": lambda: altered(halve_step),
-        "mujoco, softer contacts": lambda: altered(soften_contacts),
-        "bullet": bullet,
-        "bullet, armature in links": lambda: bullet(with_armature_in_links),
-        "bullet, no armature": lambda: bullet(without_armature),
+        "mujoco, half the step": lambda: alter_mujoco(halve_step),
+        "mujoco, softer contacts": lambda: alter_mujoco(soften_contacts),
+        "bullet": make_bullet,
+        "bullet, armature in links": lambda: make_bullet(move_armature_to_links),
+        "bullet, no armature": lambda: make_bullet(remove_armature),
     }
     print(f"{'':25}  reached   agree  kappa  time off s  restless  diverged  pairs/s")
     expected = None
