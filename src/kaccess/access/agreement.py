@@ -39,7 +39,7 @@ _MOST_CLUSTERS = 60
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two estimates of the same pairs agree.
+    """How far two estimates of the same pairs agree; its fields are keys of JSON files.
 
     Args:
         n_pairs: Number of pairs compared, without those from a pose to itself.
@@ -49,7 +49,7 @@ class Agreement:
         only_second: Pairs where only the second reaches it.
         same_time: Pairs where both reach it after the same number of steps.
         later: 5, 25, 50, 75 and 95 % quantile of second minus first time [s].
-        touchy: Pairs where one of the two reaches it and that are sensitive.
+        touchy: Sensitive pairs among those where only one reaches it.
     """
 
     n_pairs: int
@@ -91,7 +91,7 @@ class EngineComparison:
         seconds: Wall time [s], by engine.
         agreements: Agreement, by ordered pair of engines: "first, second".
         transfers: Transfer of centroids, by ordered pair of engines.
-        touchy: Share of pairs that are sensitive on the first engine.
+        touchy: Share of sensitive pairs.
     """
 
     poses: tuple[int, ...]
