@@ -50,9 +50,9 @@ def square_distance(x: Array, y: Array) -> float:
 
 
 @compiled
-def square_tilt(now: Readings, i: int) -> float:
-    """Return the squared distance of robot i's gravity vector from (0, 0, -1)."""
-    return square_distance(now.gravity[i], _DOWN)
+def square_tilt(gravity: Array) -> float:
+    """Return the squared distance of gravity in the body frame from (0, 0, -1)."""
+    return square_distance(gravity, _DOWN)
 
 
 @compiled

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from kaccess.base.compiled import compiled
-from kaccess.base.types import Array, BoolArray
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.envs.kernels import count_steps, is_upright
 from kaccess.envs.readings import Readings
 from kaccess.envs.task import Task
@@ -63,9 +63,19 @@ def is_standing(now: Readings, i: int, height_tol: float, max_tilt: float) -> bo
 
 
 @compiled
-def count_standing(now: Readings, i: int, standing: Standing, memory: Array) -> None:
-    """Update the steps for which robot i has stood, strictly and loosely."""
-    strict = is_standing(now, i, standing.height_tol, standing.strict_tilt)
-    loose = is_standing(now, i, standing.height_tol, standing.loose_tilt)
-    memory[0] = count_steps(memory[0], strict)
-    memory[1] = count_steps(memory[1], loose)
+def count_standing(
+    now: Readings, rows: IntArray, standing: Standing, memory: Array
+) -> None:
+    """Update the steps for which robots have stood, strictly and loosely.
+
+    Args:
+        now: Readings of n robots.
+        rows: Indices of the robots to update.
+        standing: When a robot counts as standing.
+        memory: (n, 2) steps of standing, strictly and loosely, to be updated.
+    """
+    for i in rows:
+        strict = is_standing(now, i, standing.height_tol, standing.strict_tilt)
+        loose = is_standing(now, i, standing.height_tol, standing.loose_tilt)
+        memory[i, 0] = count_steps(memory[i, 0], strict)
+        memory[i, 1] = count_steps(memory[i, 1], loose)

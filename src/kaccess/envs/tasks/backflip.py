@@ -155,7 +155,9 @@ def _judge(
         terms[i, 2] = w.landed * landed
         terms[i, 3] = w.turn * _take_back(now, i, memory[i])
         terms[i, 4] = w.height * rbf(square(height_error), w.height_kernel)
-        terms[i, 5] = w.orientation * rbf(square_tilt(now, i), w.orientation_kernel)
+        terms[i, 5] = w.orientation * rbf(
+            square_tilt(now.gravity[i]), w.orientation_kernel
+        )
         terms[i, 6] = w.straight * rbf(sideways, w.straight_kernel)
         terms[i, 7] = w.torque * rbf(square_norm(now.torque[i]), w.torque_kernel)
         terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)

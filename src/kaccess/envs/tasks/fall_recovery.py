@@ -93,7 +93,9 @@ def _judge(
         action = square_distance(now.target[i], now.joints[i])
 
         terms[i, 0] = w.height * rbf(square(height_error), w.height_kernel)
-        terms[i, 1] = w.orientation * rbf(square_tilt(now, i), w.orientation_kernel)
+        terms[i, 1] = w.orientation * rbf(
+            square_tilt(now.gravity[i]), w.orientation_kernel
+        )
         terms[i, 2] = w.angular_velocity * rbf(
             square_norm(now.angular_velocity[i]), w.angular_velocity_kernel
         )
@@ -105,4 +107,4 @@ def _judge(
         terms[i, 6] = w.foot_lift * rbf(lift, w.foot_lift_kernel)
         terms[i, 7] = w.jump * rbf(square(now.distance[i]), w.jump_kernel)
         terms[i, 8] = w.action_difference * rbf(action, w.action_difference_kernel)
-        count_standing(now, i, standing, memory[i])
+    count_standing(now, rows, standing, memory)

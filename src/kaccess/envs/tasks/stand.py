@@ -63,6 +63,8 @@ def _judge(
         posture = square_distance(now.joints[i], now.standing_joints)
         speed = square_norm(now.joint_velocity[i])
         terms[i, 0] = w.posture * rbf(posture, w.posture_kernel)
-        terms[i, 1] = w.orientation * rbf(square_tilt(now, i), w.orientation_kernel)
+        terms[i, 1] = w.orientation * rbf(
+            square_tilt(now.gravity[i]), w.orientation_kernel
+        )
         terms[i, 2] = w.stillness * rbf(speed, w.stillness_kernel)
-        count_standing(now, i, standing, memory[i])
+    count_standing(now, rows, standing, memory)
