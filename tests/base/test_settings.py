@@ -14,8 +14,11 @@ def test_equal_settings_have_no_changes():
     assert describe_changes({"a": {"b": 1}}, {"a": {"b": 1}}) == ""
 
 
-def test_settings_that_are_not_given_do_not_count():
-    assert describe_changes({"a": 1, "b": 2}, {"a": 1}) == ""
+def test_settings_that_are_not_given_count_only_if_complete():
+    stored, given = {"a": 1, "b": 2}, {"a": 1}
+    assert describe_changes(stored, given) == ""
+    text = "b was 2 and is now None"
+    assert describe_changes(stored, given, complete=True) == text
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_both_precisions_agree(method):
     np.testing.assert_array_equal(single, method.fit(access.astype(float)).labels_)
 
 
-def test_input_is_left_alone(method):
+def test_input_does_not_change(method):
     access = make_directed_blocks(30)
     before = access.copy()
     method.fit(access)

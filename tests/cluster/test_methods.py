@@ -11,7 +11,7 @@ NEEDS = {"louvain": "sknetwork", "infomap": "infomap"}
 
 
 def fit(method, **settings):
-    """Fit a method to 15 poses in three groups, alike in access and in gravity."""
+    """Fit a method to 15 poses in three groups, which access and gravity both show."""
     access, group = make_islands(4, 5, 6)
     gravity = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])[group]
     joints = 0.01 * np.arange(30.0).reshape(15, 2)

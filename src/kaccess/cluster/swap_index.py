@@ -204,7 +204,7 @@ def _take(
 def _settle(
     row: Array, bars: Array, clusters: _Clusters, scratch: _Scratch
 ) -> tuple[int, int, float]:
-    """Fill in the mean access to the candidate and A_intra of what is left of clusters.
+    """Fill in A_intra and the mean access to the candidate after the losses.
 
     Returns:
         The number of singletons among the clusters, the number of rows of A_inter that
