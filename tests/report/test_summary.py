@@ -1,13 +1,19 @@
+"""Summaries of a study, as numbers and as text."""
+
+import json
+
 import numpy as np
 import pytest
 
-from kaccess.report.summary import summarize, verdict
+from kaccess import Study, pipeline
+from kaccess.report.summary import summarize
+from kaccess.report.text.info import format_summary, format_summary_as_json
 
 X, N = np.inf, np.nan
 CONTACTS = np.array([[1, 0], [1, 0], [1, 1]], bool)
 
 
-def of(times, outcomes, to_standing=(X, X, 0.5)):
+def summarize_arrays(times, outcomes, to_standing=(X, X, 0.5)):
     return summarize(
         {},
         contacts=CONTACTS,
@@ -18,8 +24,8 @@ def of(times, outcomes, to_standing=(X, X, 0.5)):
     )
 
 
-def test_hand_counted_figures():
-    summary = of(
+def test_numbers_counted_by_hand():
+    summary = summarize_arrays(
         [[0, 1.0, 2.0], [1.0, 0, X], [X, X, 0]],
         [[1, 1, 1], [1, 1, 2], [3, 4, 1]],
     )
@@ -31,26 +37,30 @@ def test_hand_counted_figures():
     assert times.stand_up == 1
     assert summary.contact_cases == (("head", 2), ("head + tail", 1))
     assert summary.graph.stuck.tolist() == []
-    assert verdict(summary).startswith("This robot can get up: from all 3 poses")
+    assert summary.verdict.startswith("This robot can get up: from all 3 poses")
 
 
-def test_an_unfinished_matrix_says_so():
-    summary = of(
+def test_an_unfinished_matrix_has_no_verdict_yet():
+    summary = summarize_arrays(
         [[0, 1.0, X], [N, N, N], [N, N, N]], [[1, 1, 2], [0] * 3, [0] * 3], (N, N, N)
     )
     assert (summary.times.done, summary.times.reached) == (2, 1)
     assert summary.times.stand_up is None
     assert summary.graph is None
-    assert verdict(summary).startswith("4 pairs are still to be estimated")
+    assert summary.verdict.startswith("4 pairs are still to be estimated")
 
 
-def test_links_known_one_way_only_do_not_count_as_asymmetric():
-    summary = of([[0, 1.0, 1.0], [1.0, 0, 1.0], [N, N, N]], [[1] * 3, [1] * 3, [0] * 3])
+def test_pairs_estimated_one_way_only_do_not_count_as_asymmetric():
+    summary = summarize_arrays(
+        [[0, 1.0, 1.0], [1.0, 0, 1.0], [N, N, N]], [[1] * 3, [1] * 3, [0] * 3]
+    )
     assert summary.times.one_way == 0.0
 
 
-def test_a_tile_counts_when_its_times_are_stored():
-    summary = of([[0, X, X], [N, N, N], [N, N, N]], [[1, 2, 2], [1, 1, 1], [0] * 3])
+def test_a_tile_counts_once_its_times_are_stored():
+    summary = summarize_arrays(
+        [[0, X, X], [N, N, N], [N, N, N]], [[1, 2, 2], [1, 1, 1], [0] * 3]
+    )
     assert (summary.times.done, summary.times.reached) == (2, 0)
     assert summary.times.seconds is None
 
@@ -58,7 +68,25 @@ def test_a_tile_counts_when_its_times_are_stored():
 def test_stuck_poses_are_named():
     apart = [[0, X, X], [X, 0, X], [X, X, 0]]
     outcomes = [[1, 2, 2], [2, 1, 2], [2, 2, 1]]
-    some = verdict(of(apart, outcomes))
+    some = summarize_arrays(apart, outcomes).verdict
     assert "can get up from 1 of 3 poses" in some and some.endswith("(0, 1).")
-    none = verdict(of(apart, outcomes, (X, X, X)))
+    none = summarize_arrays(apart, outcomes, (X, X, X)).verdict
     assert none.startswith("This robot cannot get up")
+
+
+def test_the_text_has_one_line_per_value(clustered):
+    summary = pipeline.info(clustered)
+    lines = format_summary(summary).splitlines()
+    assert lines[-1] == summary.verdict
+    values = {line[:22].strip(): line[22:].strip() for line in lines[:-2]}
+    assert values["poses"] == "24, draw move, seed 0"
+    assert values["pairs done"] == "100.0% of 552"
+    assert values["times"].endswith(" s (5/50/95 %)")
+    assert values["cannot reach standing"] == f"{len(summary.graph.stuck)} poses"
+
+
+def test_the_json_has_the_same_values(clustered):
+    content = json.loads(format_summary_as_json(pipeline.info(clustered)))
+    assert content["times"]["done"] == content["times"]["pairs"] == 552
+    assert content["settings"] == Study(clustered).settings
+    assert content["verdict"].startswith("This robot")

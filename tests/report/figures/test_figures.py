@@ -1,9 +1,11 @@
+"""Figures draw the arrays they are given."""
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from kaccess import InputError, views
+from kaccess import InputError, pipeline
 from kaccess.report.figures import (
     draw_access,
     draw_chord,
@@ -14,7 +16,7 @@ from kaccess.report.figures import (
     draw_sizes,
     draw_success,
     draw_times,
-    representatives,
+    pick_representatives,
 )
 from kaccess.report.figures.style import ACCENT, FAINT, SERIES, STRONG
 from kaccess.report.rendering.render import render_poses
@@ -29,14 +31,14 @@ def ax():
 
 @pytest.fixture
 def renders(tiny):
-    """Skip where there is no OpenGL to render with."""
+    """One rendered picture; skip the test if rendering does not work."""
     try:
         return render_poses(tiny, tiny.standing[None], width=40, height=30)
     except InputError as error:
         pytest.skip(str(error))
 
 
-def test_a_rendered_robot_is_not_a_blank_page(renders):
+def test_a_rendered_picture_is_not_blank(renders):
     assert renders.shape == (1, 30, 40, 3)
     assert len(np.unique(renders)) > 20
 
@@ -49,7 +51,9 @@ def test_different_poses_look_different(tiny, renders):
 
 
 @pytest.mark.parametrize("works", [True, False])
-def test_a_study_has_a_picture_with_or_without_opengl(tiny_study, works, monkeypatch):
+def test_a_study_has_an_overview_with_and_without_opengl(
+    tiny_study, works, monkeypatch
+):
     def cannot(*args, **kwargs):
         raise InputError("Nothing can be rendered here.")
 
@@ -59,16 +63,16 @@ def test_a_study_has_a_picture_with_or_without_opengl(tiny_study, works, monkeyp
     monkeypatch.setattr(
         "kaccess.report.rendering.render.render_poses", can if works else cannot
     )
-    path = views.picture(tiny_study)
+    path = pipeline.picture(tiny_study)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_most_frequent_contact_cases_come_first():
     contacts = np.array([[1, 0], [0, 1], [0, 1], [1, 1], [0, 1], [1, 1]], bool)
-    assert representatives(contacts, 2).tolist() == [1, 3]
+    assert pick_representatives(contacts, 2).tolist() == [1, 3]
 
 
-def test_only_moves_between_poses_are_counted(ax):
+def test_only_moves_between_different_poses_are_counted(ax):
     draw_times(ax, np.array([[0, 0.5, X], [1.0, 0, np.nan], [X, 0.5, 0]]))
     assert sum(bar.get_height() for bar in ax.patches) == 3
     assert ax.get_title() == "50.0% of the pairs are reached in one move"
@@ -84,13 +88,13 @@ def test_a_large_matrix_is_averaged(ax, monkeypatch):
     )
 
 
-def test_reach_counts_both_ways(ax):
+def test_reach_counts_both_directions(ax):
     draw_reach(ax, np.array([[0, 1.0, 1.0], [X, 0, X], [X, 1.0, 0]]))
     reaches, reached = (line.get_ydata().tolist() for line in ax.get_lines())
     assert reaches == [2, 1, 0] and reached == [2, 1, 0]
 
 
-def test_sizes_are_sorted_and_single_poses_stand_out(ax):
+def test_sizes_are_sorted_and_single_poses_have_another_colour(ax):
     draw_sizes(ax, np.array([1, 5, 3]))
     assert [bar.get_height() for bar in ax.patches] == [5, 3, 1]
     colours = [to_hex(bar.get_facecolor()) for bar in ax.patches]
@@ -127,7 +131,7 @@ def test_bands_of_shares_end_at_0_and_1(ax):
     assert band[:, 1].min() >= 0.0 and band[:, 1].max() <= 1.0
 
 
-def test_success_is_a_row_for_each_kind_of_starts(ax):
+def test_success_has_one_row_per_kind_of_starts(ax):
     success = np.array([[0.0, np.nan, 1.0], [0.5, 0.5, 0.5]])
     draw_success(ax, success, starts=["ka", "rnd"], groups=["3", "1", "none"])
     np.testing.assert_array_equal(ax.images[0].get_array().filled(np.nan), success)
@@ -146,7 +150,7 @@ INTER = np.array([[1.0, 0.4, 0.1], [0.0, 1.0, 0.04], [0.2, 0.0, 1.0]])
 
 
 def chords(ax):
-    """Return colour and vertices of each chord; the first patches are the arcs."""
+    """Return colour and vertices of each chord; the patches before are arcs."""
     patches = ax.patches[len(INTER) :]
     return [(to_hex(p.get_facecolor()), p.get_path().vertices) for p in patches]
 
@@ -155,12 +159,12 @@ def angle(point):
     return np.degrees(np.arctan2(point[1], point[0])) % 360
 
 
-def test_chords_are_left_out_grey_or_in_the_colour_of_their_source(ax):
+def test_chords_are_left_out_grey_or_coloured_by_their_source(ax):
     draw_chord(ax, INTER, names=["a", "b", "c"])
     assert [colour for colour, _ in chords(ax)] == [FAINT, SERIES[0], SERIES[2]]
 
 
-def test_a_chord_begins_at_its_source_and_points_at_its_goal(ax):
+def test_a_chord_points_from_its_source_to_its_goal(ax):
     draw_chord(ax, INTER, names=["a", "b", "c"])
     arcs = [patch.get_path().vertices for patch in ax.patches[: len(INTER)]]
     middles = [angle(arc[:-1].mean(axis=0)) for arc in arcs]
@@ -186,7 +190,7 @@ def test_a_chord_is_as_wide_as_its_accessibility_at_both_ends(ax, radius):
     np.testing.assert_allclose(np.divide(widths, widths[0]), [1.0, 4.0, 2.0], rtol=1e-6)
 
 
-def test_clusters_without_links_are_shown_too(ax):
+def test_clusters_without_links_are_drawn(ax):
     draw_chord(ax, np.eye(4), names=["a", "b", "c", "d"])
     assert len(ax.patches) == 4
     assert [text.get_text() for text in ax.texts] == ["a", "b", "c", "d"]

@@ -1,4 +1,4 @@
-"""The page in a real browser: Debian's Chromium, driven by Playwright."""
+"""The page in a real browser: Chromium, driven by Playwright."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.report.browsers import chromium, needs_chromium
 
 pytestmark = needs_chromium
 SECTIONS = 10
-LONGEST_TASK = 1000  # [ms] of scripting, which the page must never take at once
+LONGEST_TASK = 1000  # [ms], maximum time of one piece of scripting
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +31,15 @@ def phone(browser, page):
 
 
 def open_page(browser, page, scheme, *, width=1280, height=900):
-    """Yield the page, and see to it that nothing was complained of or asked for."""
+    """Yield the page; fail on console messages and on network requests."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme
     )
     tab = context.new_page()
-    said, asked = [], []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: asked.append(request.url))
+    messages, requests = [], []
+    tab.on("console", lambda message: messages.append(message.text))
+    tab.on("pageerror", lambda error: messages.append(str(error)))
+    tab.on("request", lambda request: requests.append(request.url))
     tab.add_init_script(
         "window.longTasks = [];"
         "new PerformanceObserver(list => list.getEntries().forEach("
@@ -48,8 +48,8 @@ def open_page(browser, page, scheme, *, width=1280, height=900):
     tab.goto(page.as_uri())
     yield tab
     context.close()
-    assert said == []
-    assert [url for url in asked if not url.startswith("data:")] == [page.as_uri()]
+    assert messages == []
+    assert [url for url in requests if not url.startswith("data:")] == [page.as_uri()]
 
 
 def show_graph(tab):
@@ -57,18 +57,18 @@ def show_graph(tab):
     tab.wait_for_selector("#graph-canvas[data-ready=true]", timeout=20_000)
 
 
-def heading(tab):
+def get_heading(tab):
     return tab.locator("#graph-panel h3").inner_text()
 
 
 def click_node(tab, number):
-    """Click a node where the graph has drawn it."""
+    """Click the middle of a node."""
     at = tab.evaluate(f"poseGraph.getElementById('{number}').renderedPosition()")
     tab.locator("#graph-canvas").click(position={"x": at["x"], "y": at["y"]})
 
 
 def count_visible_links(tab):
-    """Return how many links are drawn, once a frame has been."""
+    """Return the number of visible links after the next frame."""
     return tab.evaluate(
         "async () => {"
         "  const frame = () => new Promise(done => requestAnimationFrame(done));"
@@ -78,14 +78,14 @@ def count_visible_links(tab):
     )
 
 
-def luminance(tab, what, prop):
-    """Return how bright a colour is, from 0 to 255."""
+def measure_brightness(tab, what, prop):
+    """Return the brightness of a colour, from 0 to 255."""
     script = f"getComputedStyle(document.querySelector('{what}')).{prop}"
     numbers = tab.evaluate(script).split("(")[1].rstrip(")").split(",")[:3]
     return sum(float(number) for number in numbers) / 3
 
 
-def test_every_section_is_seen(opened):
+def test_every_section_is_visible(opened):
     sections = opened.locator("main > section")
     assert sections.count() == SECTIONS
     for section in sections.all():
@@ -93,28 +93,28 @@ def test_every_section_is_seen(opened):
         assert section.bounding_box()["height"] > 80
 
 
-def test_it_is_light_or_dark_as_the_system_says(opened, scheme):
-    ground = luminance(opened, "body", "backgroundColor")
-    text = luminance(opened, "body", "color")
-    label = luminance(opened, "#figure-times text", "fill")
+def test_colours_follow_the_setting_of_the_system(opened, scheme):
+    ground = measure_brightness(opened, "body", "backgroundColor")
+    text = measure_brightness(opened, "body", "color")
+    label = measure_brightness(opened, "#figure-times text", "fill")
     assert (ground > 200) == (scheme == "light")
     assert abs(ground - text) > 150 and abs(ground - label) > 150
 
 
-def test_the_button_changes_light_and_dark(opened, scheme):
-    before = luminance(opened, "body", "backgroundColor")
+def test_the_button_switches_between_light_and_dark(opened, scheme):
+    before = measure_brightness(opened, "body", "backgroundColor")
     opened.locator("#theme").click()
-    after = luminance(opened, "body", "backgroundColor")
+    after = measure_brightness(opened, "body", "backgroundColor")
     assert (before > 200) == (after < 60)
 
 
 def test_a_click_on_a_node_shows_its_cluster(opened):
     show_graph(opened)
-    assert heading(opened) == "All clusters"
+    assert get_heading(opened) == "All clusters"
     click_node(opened, 1)
-    assert heading(opened) == "Cluster 1"
+    assert get_heading(opened) == "Cluster 1"
     panel = opened.locator("#graph-panel")
-    assert "Fastest way to standing from pose" in panel.inner_text()
+    assert "Fastest route to standing from pose" in panel.inner_text()
     size = opened.evaluate(
         "JSON.parse(document.getElementById('graph-content')"
         ".textContent).clusters[1].size"
@@ -123,7 +123,7 @@ def test_a_click_on_a_node_shows_its_cluster(opened):
     assert opened.evaluate("poseGraph.$('.chosen').map(node => node.id())") == ["1"]
 
 
-def test_hovering_tells_what_a_node_is(opened):
+def test_hovering_over_a_node_describes_it(opened):
     show_graph(opened)
     at = opened.evaluate("poseGraph.getElementById('0').renderedPosition()")
     opened.locator("#graph-canvas").hover(position={"x": at["x"], "y": at["y"]})
@@ -142,7 +142,7 @@ def test_the_wheel_scrolls_the_page_and_with_ctrl_zooms_the_graph(opened):
     after, same = opened.evaluate(look)
     assert after > top and same == zoom
     opened.locator("#graph-canvas").hover()
-    opened.wait_for_timeout(700)  # the graph waits for the page to have stopped
+    opened.wait_for_timeout(700)  # the graph waits until the page stops scrolling
     opened.keyboard.down("Control")
     opened.mouse.wheel(0, 200)
     opened.keyboard.up("Control")
@@ -150,14 +150,14 @@ def test_the_wheel_scrolls_the_page_and_with_ctrl_zooms_the_graph(opened):
     assert opened.evaluate(look)[1] != zoom
 
 
-def test_a_click_on_a_member_shows_its_way(opened):
+def test_a_click_on_a_member_shows_its_route(opened):
     show_graph(opened)
     opened.select_option("#graph-cluster", "0")
     member = opened.locator(".members button").last
     number = member.get_attribute("data-pose")
     member.click()
     title = opened.locator("#graph-route").inner_text()
-    assert title.startswith(f"Fastest way to standing from pose {number}:")
+    assert title.startswith(f"Fastest route to standing from pose {number}:")
     pressed = opened.locator(".members button[aria-pressed=true]")
     assert pressed.get_attribute("data-pose") == number
 
@@ -172,22 +172,22 @@ def test_the_threshold_filters_links(opened):
     assert opened.locator("#graph-shown").inner_text().startswith("0.60: ")
 
 
-def test_the_keyboard_is_enough(opened):
+def test_the_keyboard_chooses_clusters(opened):
     show_graph(opened)
     opened.locator("#graph-canvas").focus()
     opened.keyboard.press("ArrowRight")
-    first = heading(opened)
+    first = get_heading(opened)
     opened.keyboard.press("ArrowRight")
-    second = heading(opened)
+    second = get_heading(opened)
     assert first != second and second.startswith("Cluster ")
     assert opened.locator("#graph-status").inner_text().startswith(second)
     opened.keyboard.press("ArrowLeft")
-    assert heading(opened) == first
+    assert get_heading(opened) == first
     opened.keyboard.press("Escape")
-    assert heading(opened) == "All clusters"
+    assert get_heading(opened) == "All clusters"
 
 
-def test_everything_to_use_has_a_name(opened):
+def test_all_controls_and_pictures_have_names(opened):
     show_graph(opened)
     opened.select_option("#graph-cluster", "0")
     for kind in ("button", "select", "input", "[tabindex]", "img", "[role=img]"):
@@ -199,15 +199,15 @@ def test_everything_to_use_has_a_name(opened):
             assert name.strip(), f"{kind} without a name"
 
 
-def test_a_phone_shows_it_without_scrolling_sideways(phone):
+def test_a_phone_needs_no_sideways_scrolling(phone):
     show_graph(phone)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     for box in phone.locator(".scroll").all():
         assert box.bounding_box()["width"] <= 390
 
 
-@pytest.mark.slow  # not for its seconds: a busy machine makes any task long
-def test_no_task_keeps_the_reader_waiting(opened):
+@pytest.mark.slow  # a busy machine would make it fail
+def test_no_script_blocks_the_page_for_long(opened):
     show_graph(opened)
     click_node(opened, 1)
     opened.locator("#graph-least").fill("0.6")

@@ -1,26 +1,24 @@
-"""What the pose graph's script reads."""
+"""Data for the script of the pose graph."""
 
 import json
 
 import numpy as np
 import pytest
-from kaccess.stored import load_poses
 
 from kaccess import Study
 from kaccess.access.graph import NOWHERE, STANDING
 from kaccess.report.page.contents import read_contents
-from kaccess.report.page.graph import graph_content
+from kaccess.report.page.graph import make_graph_content
 
 
 @pytest.fixture(scope="module")
 def contents(clustered):
-    study = Study(clustered)
-    return read_contents(study, load_poses(study))
+    return read_contents(Study(clustered))
 
 
 @pytest.fixture(scope="module")
 def content(contents):
-    return json.loads(json.dumps(graph_content(contents, contents.main)))
+    return json.loads(json.dumps(make_graph_content(contents, contents.main)))
 
 
 def test_links_are_the_inter_cluster_accessibilities(content, contents):
@@ -32,7 +30,7 @@ def test_links_are_the_inter_cluster_accessibilities(content, contents):
     np.testing.assert_allclose(found, np.where(inter >= 0.02, inter, 0.0), atol=6e-4)
 
 
-def test_clusters_have_their_members(content, contents):
+def test_clusters_have_their_sizes_and_centroids(content, contents):
     sizes = np.bincount(content["poses"]["cluster"])
     assert [cluster["size"] for cluster in content["clusters"]] == sizes.tolist()
     centroids = [cluster["centroid"] for cluster in content["clusters"]]
@@ -42,7 +40,7 @@ def test_clusters_have_their_members(content, contents):
     ] * len(centroids)
 
 
-def test_following_the_next_pose_takes_the_time_of_the_route(content, contents):
+def test_the_moves_of_a_route_add_up_to_its_time(content, contents):
     poses, times = content["poses"], contents.times
     for pose in range(len(times)):
         if poses["next"][pose] == NOWHERE:
@@ -56,6 +54,6 @@ def test_following_the_next_pose_takes_the_time_of_the_route(content, contents):
         assert total == pytest.approx(poses["route"][pose], abs=2e-3)
 
 
-def test_it_is_plain_json_without_nan(contents):
-    text = json.dumps(graph_content(contents, contents.main), allow_nan=False)
+def test_the_data_is_json_without_nan(contents):
+    text = json.dumps(make_graph_content(contents, contents.main), allow_nan=False)
     assert len(text) < 200_000

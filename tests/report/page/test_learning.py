@@ -1,19 +1,31 @@
+"""Learning curves on the page: the comparison of speeds, and the right episodes."""
+
+import logging
+import shutil
+
 import numpy as np
+import pytest
 
+from kaccess import Study
 from kaccess.evaluation.curves import Curves
-from kaccess.report.page.learning import _speed_table
+from kaccess.report.page.contents import read_contents
+from kaccess.report.page.learning import _make_speed_table, make_learning_section
+from kaccess.study import RunsName
+from tests.report.conftest import N_EPISODES, train
+
+FALL_RECOVERY = RunsName("fall-recovery")
 
 
-def curves(*success):
+def make_curves(*success):
     table = np.array(success, dtype=float)
     episodes = 25.0 * np.arange(1, table.shape[1] + 1)
     return Curves(np.arange(len(table)), episodes, {"success_loose": table})
 
 
-def test_speed_is_told_against_starts_anywhere():
-    fast = curves([0.0, 0.96, 0.96, 1.0], [0.0, 0.96, 0.96, 0.96])
-    slow = curves([0.0, 0.0, 0.0, 0.95], [0.0, 0.0, 0.0, 0.9])
-    (table,) = _speed_table("fall-recovery", {"rnd": slow, "ka": fast})
+def test_speed_is_compared_with_random_starts():
+    fast = make_curves([0.0, 0.96, 0.96, 1.0], [0.0, 0.96, 0.96, 0.96])
+    slow = make_curves([0.0, 0.0, 0.0, 0.95], [0.0, 0.0, 0.0, 0.9])
+    (table,) = _make_speed_table(FALL_RECOVERY, {"ka": fast, "rnd": slow})
     assert table.head[0] == "starts"
     one = "1.00 (1.00 to 1.00)"
     ka = ["ka", "50", "50", "100, 1 of 2 seeds", "0.50 (0.50 to 0.50)", one]
@@ -22,6 +34,35 @@ def test_speed_is_told_against_starts_anywhere():
     assert table.rows == [ka, rnd]
 
 
-def test_without_another_kind_there_is_nothing_to_compare():
-    assert not _speed_table("fall-recovery", {"rnd": curves([1.0])})
-    assert not _speed_table("fall-recovery", {"ka": curves([1.0]), "km": curves([1.0])})
+def test_there_is_no_table_without_random_starts_or_others():
+    one = make_curves([1.0])
+    assert not _make_speed_table(FALL_RECOVERY, {"rnd": one})
+    assert not _make_speed_table(FALL_RECOVERY, {"ka": one, "km": one})
+
+
+def test_tests_are_at_the_episodes_of_the_task(clustered, tmp_path):
+    """An episode of `stand` has 100 steps, one of `fall-recovery` has 300."""
+    pytest.importorskip("torch")
+    path = shutil.copytree(clustered, tmp_path / "study")
+    train(path, "stand", starts=("rnd",), episodes=3)
+    contents = read_contents(Study(path))
+    curves = contents.curves[RunsName("stand")]["rnd"]
+    assert curves.episodes.tolist() == [1, 2, 3]
+    reward = make_learning_section(contents).parts[0]
+    (line,) = reward.figure.axes[0].get_lines()
+    assert line.get_xdata().tolist() == [1, 2, 3]
+
+
+def test_folders_of_unknown_tasks_are_skipped(whole_study, tmp_path, caplog):
+    path = shutil.copytree(whole_study, tmp_path / "study")
+    (path / "train" / "notes").mkdir()
+    (path / "train" / "fall-recovery@slope=10").rename(path / "train" / "own-task")
+    with caplog.at_level(logging.INFO, "kaccess"):
+        contents = read_contents(Study(path))
+    assert set(contents.curves) == {FALL_RECOVERY, RunsName("backflip")}
+    assert contents.curves[FALL_RECOVERY]["ka"].episodes[-1] == N_EPISODES
+    for folder in ("notes", "own-task"):
+        text = f"The page skips {path / 'train' / folder}: Unknown task '{folder}'"
+        assert text in caplog.text
+    learning = make_learning_section(contents)
+    assert all("own" not in getattr(part, "name", "") for part in learning.parts)

@@ -1,4 +1,4 @@
-"""A motion in the browser: the clock, and the whole of it in Chromium."""
+"""A motion in the browser: its clock, and the whole viewer in Chromium."""
 
 import io
 import os
@@ -18,11 +18,11 @@ from tests.report.browsers import chromium, needs_chromium
 
 COMMAND = [sys.executable, "-m", "kaccess", "play"]
 WIDTH, HEIGHT = 480, 400  # [pixels]
-BUTTON, BEGIN = (40, 34), (70, 34)  # [pixels], where the panel has them
+BUTTON, BEGIN = (40, 34), (70, 34)  # [pixels], positions in the panel
 PANEL_BOTTOM = 130  # [pixels]
 
 
-def test_it_plays_to_the_end_and_from_the_beginning_again():
+def test_playback_stops_at_the_end_and_starts_again():
     playback = Playback(2.0)
     playback.advance(0.5)
     assert (playback.time, playback.playing) == (0.5, True)
@@ -32,7 +32,7 @@ def test_it_plays_to_the_end_and_from_the_beginning_again():
     assert (playback.time, playback.playing) == (0.0, True)
 
 
-def test_it_pauses_and_goes_on():
+def test_playback_pauses_and_goes_on():
     playback = Playback(2.0, time=0.5)
     playback.press()
     playback.advance(1.0)
@@ -42,7 +42,7 @@ def test_it_pauses_and_goes_on():
     assert playback.time == 1.5
 
 
-def test_scrubbing_stops_it_there():
+def test_scrubbing_pauses_at_that_time():
     playback = Playback(2.0)
     playback.scrub(1.25)
     playback.advance(1.0)
@@ -51,7 +51,7 @@ def test_scrubbing_stops_it_there():
     assert playback.time == 2.0
 
 
-def test_slow_motion():
+def test_slow_motion_takes_longer():
     playback = Playback(2.0, speed=0.25)
     playback.advance(1.0)
     assert playback.time == 0.25
@@ -65,7 +65,7 @@ def free_port():
 
 @pytest.fixture
 def server():
-    """The command, where nothing could be rendered, and its port."""
+    """The command on a machine without OpenGL: process, port and output."""
     port = free_port()
     process = subprocess.Popen(
         [
@@ -112,13 +112,13 @@ def wait_for_line(process, text, timeout=60):
 
 
 def look(tab):
-    """Return the picture below the panel."""
+    """Return a screenshot of the part below the panel."""
     shot = Image.open(io.BytesIO(tab.screenshot())).convert("L")
     return np.asarray(shot, float)[PANEL_BOTTOM : HEIGHT - 40]
 
 
 def look_until(tab, condition, timeout=60):
-    """Return the picture once it is as it should be, and no longer changes."""
+    """Return the screenshot once it meets the condition and no longer changes."""
     until, before = time.monotonic() + timeout, look(tab)
     while True:
         time.sleep(0.7)
@@ -130,12 +130,12 @@ def look_until(tab, condition, timeout=60):
 
 
 def alike(one, other):
-    """Return whether two pictures show the same, but for the noise of rendering."""
+    """Return whether two screenshots are equal, except for noise of rendering."""
     return np.mean(np.abs(one - other) > 25) < 0.003
 
 
 def press(tab, place):
-    """Click slowly: where Chromium has no GPU it draws a few frames a second."""
+    """Click slowly: without a GPU, Chromium draws only a few frames per second."""
     tab.mouse.move(*place)
     time.sleep(0.5)
     tab.mouse.down()
@@ -148,40 +148,40 @@ def press(tab, place):
 def test_a_browser_plays_pauses_and_scrubs(server):
     process, port, said = server
     assert "It has succeeded in fall-recovery, after" in said
-    complaints, asked = [], []
+    errors, requests = [], []
     with chromium("--use-angle=swiftshader", "--enable-unsafe-swiftshader") as browser:
         tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.on(
             "console",
             lambda message: (
-                complaints.append(message.text) if message.type == "error" else None
+                errors.append(message.text) if message.type == "error" else None
             ),
         )
-        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("request", lambda request: requests.append(request.url))
         with tab.expect_console_message(
             lambda message: "First remote draw frame applied" in message.text
         ):
             tab.goto(f"http://localhost:{port}/")
         end = look_until(tab, lambda image: image.std() > 5)
         press(tab, BEGIN)
-        look_until(tab, lambda image: not alike(image, end))  # and stays there
+        look_until(tab, lambda image: not alike(image, end))  # and it stays there
         press(tab, BUTTON)
         look_until(tab, lambda image: alike(image, end))
-    assert complaints == []
-    assert {url.split("/")[2] for url in asked} == {f"localhost:{port}"}
+    assert errors == []
+    assert {url.split("/")[2] for url in requests} == {f"localhost:{port}"}
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is Linux's")
-def test_it_listens_on_this_machine_only(server):
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 exists on Linux only")
+def test_the_viewer_listens_on_this_machine_only(server):
     _, port, _ = server
     with pytest.raises(ConnectionRefusedError):  # another address of this machine
         socket.create_connection(("127.0.0.2", port), timeout=5)
 
 
-def test_a_port_in_use_is_told(clustered):
+def test_a_port_in_use_is_refused(clustered):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -206,7 +206,7 @@ def test_a_port_in_use_is_told(clustered):
     assert "Traceback" not in done.stderr
 
 
-def test_a_mujoco_without_web_viewer_is_told(clustered):
+def test_a_mujoco_without_web_viewer_is_explained(clustered):
     script = (
         "import sys; sys.modules['mujoco.studio.web_viewer'] = None\n"
         "from kaccess.cli import main\n"
@@ -216,5 +216,5 @@ def test_a_mujoco_without_web_viewer_is_told(clustered):
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("kaccess: MuJoCo comes without its web viewer here")
-    assert done.stderr.endswith("Write a video with --video.\n")
+    assert done.stderr.startswith("kaccess: This MuJoCo has no web viewer (")
+    assert done.stderr.endswith("Write a video instead, with --video.\n")

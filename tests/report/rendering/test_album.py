@@ -1,16 +1,18 @@
+"""Pictures of robots: cached, rendered or drawn."""
+
 import numpy as np
 import pytest
 
 from kaccess import InputError, load_robot
-from kaccess.report import pictures
-from kaccess.report.rendering.album import Album, as_data_uri, contact_sheet
+from kaccess.report.rendering import album as albums
+from kaccess.report.rendering.album import Album, encode_data_uri, tile_pictures
 from kaccess.report.rendering.sketch import sketch_poses
 from tests.conftest import TINY
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Renderings that take no time; each call notes how many it makes."""
+    """Replace the renderer; return a list of the number of pictures in each call."""
     made = []
 
     def render(robot, qpos, *, width, height):
@@ -20,7 +22,7 @@ def calls(monkeypatch):
             colour[:, None, None, None], (len(qpos), height, width, 3)
         )
 
-    monkeypatch.setitem(pictures._MAKERS, "render", render)
+    monkeypatch.setitem(albums._MAKERS, "render", render)
     return made
 
 
@@ -32,44 +34,44 @@ def states(robot, n):
 
 def test_only_new_pictures_are_made(tiny, tmp_path, calls):
     qpos = states(tiny, 4)
-    Album(tiny, tmp_path).pictures(qpos[:3], width=8, height=6)
-    again = Album(tiny, tmp_path).pictures(qpos, width=8, height=6)
+    Album(tiny, tmp_path).get_pictures(qpos[:3], width=8, height=6)
+    again = Album(tiny, tmp_path).get_pictures(qpos, width=8, height=6)
     assert calls == [3, 1]
     assert again[:, 0, 0, 0].tolist() == [40, 80, 120, 40]
-    Album(tiny, tmp_path).pictures(qpos, width=16, height=12)  # of another size
+    Album(tiny, tmp_path).get_pictures(qpos, width=16, height=12)  # another size
     assert calls == [3, 1, 4]
 
 
-def test_pictures_of_another_robot_are_not_taken(tiny, bittle, tmp_path, calls):
-    Album(tiny, tmp_path).pictures(states(tiny, 2), width=8, height=6)
-    Album(bittle, tmp_path).pictures(states(bittle, 2), width=8, height=6)
+def test_pictures_of_another_robot_are_not_used(tiny, bittle, tmp_path, calls):
+    Album(tiny, tmp_path).get_pictures(states(tiny, 2), width=8, height=6)
+    Album(bittle, tmp_path).get_pictures(states(bittle, 2), width=8, height=6)
     assert calls == [2, 2]
 
 
-def test_where_nothing_renders_it_draws(tiny, tmp_path, monkeypatch, caplog):
+def test_without_rendering_there_are_line_drawings(tiny, tmp_path, monkeypatch, caplog):
     def cannot(*args, **kwargs):
         raise InputError("No OpenGL.")
 
-    monkeypatch.setitem(pictures._MAKERS, "render", cannot)
+    monkeypatch.setitem(albums._MAKERS, "render", cannot)
     album = Album(tiny, tmp_path)
     assert album.note == ""
-    drawn = album.pictures(states(tiny, 2), width=80, height=60)
-    assert album.note == "No OpenGL. These are line drawings."
+    drawn = album.get_pictures(states(tiny, 2), width=80, height=60)
+    assert album.note == "No OpenGL. The pictures are line drawings."
     expected = sketch_poses(tiny, states(tiny, 2), width=80, height=60)
     assert np.abs(drawn.astype(int) - expected).mean() < 4
 
 
-def test_a_sheet_has_pictures_in_rows():
+def test_pictures_are_tiled_in_rows():
     images = np.arange(5, dtype=np.uint8)[:, None, None, None] * np.ones(
         (1, 2, 3, 3), np.uint8
     )
-    sheet = contact_sheet(images, columns=2)
+    sheet = tile_pictures(images, columns=2)
     assert sheet.shape == (6, 6, 3)
     assert sheet[::2, ::3, 0].tolist() == [[0, 1], [2, 3], [4, 0]]
 
 
-def test_pictures_become_text():
-    text = as_data_uri(np.zeros((60, 80, 3), np.uint8))
+def test_a_picture_becomes_a_data_uri():
+    text = encode_data_uri(np.zeros((60, 80, 3), np.uint8))
     assert text.startswith("data:image/webp;base64,UklGR")
 
 
@@ -86,7 +88,7 @@ def test_every_shape_can_be_drawn():
     assert len(np.unique(image.reshape(-1, 3), axis=0)) > 30
 
 
-def test_a_drawing_looks_from_where_a_rendering_does(bittle):
+def test_a_drawing_has_the_camera_of_a_rendering(bittle):
     """The robot covers the same part of the picture."""
     from kaccess.report.rendering.render import render_poses
 

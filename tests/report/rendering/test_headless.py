@@ -1,4 +1,7 @@
+"""The choice of EGL on machines without a screen."""
+
 import ctypes
+import os
 import subprocess
 import sys
 
@@ -16,41 +19,40 @@ def environment(monkeypatch):
     return monkeypatch
 
 
-def chosen():
-    import os
-
+def choose():
     prefer_egl_without_screen()
     return os.environ.get("MUJOCO_GL")
 
 
 def test_egl_is_chosen_without_a_screen(environment):
     environment.setattr(ctypes, "CDLL", lambda name: None)
-    assert chosen() == "egl"
+    assert choose() == "egl"
 
 
-def test_a_screen_or_a_choice_is_respected(environment):
+def test_a_screen_or_an_earlier_choice_changes_nothing(environment):
     environment.setattr(ctypes, "CDLL", lambda name: None)
     environment.setenv("MUJOCO_GL", "osmesa")
-    assert chosen() == "osmesa"
+    assert choose() == "osmesa"
     environment.delenv("MUJOCO_GL")
     environment.setenv("DISPLAY", ":0")
-    assert chosen() is None
+    assert choose() is None
 
 
-def test_where_egl_is_missing_it_is_not_chosen(environment):
+def test_egl_is_not_chosen_if_it_is_missing(environment):
     def missing(name):
         raise OSError(name)
 
     environment.setattr(ctypes, "CDLL", missing)
-    assert chosen() is None
+    assert choose() is None
 
 
 def test_the_command_line_works_without_any_opengl(tmp_path):
-    """Off a screen and without EGL: a picture without the robot, and no traceback."""
+    """Without a screen and EGL, the overview is drawn without pictures of the robot."""
     script = (
         "import os; os.environ['MUJOCO_GL'] = 'off'\n"
-        "from kaccess import SampleConfig, cli\n"
-        "cli.stages.PRESETS['tiny'] = SampleConfig(n=4)\n"
+        "from kaccess import cli\n"
+        "from kaccess.config import PRESETS, Preset\n"
+        "PRESETS['tiny'] = Preset(poses=4)\n"
         f"cli.main(['run', 'tests/tiny.xml', {str(tmp_path / 'study')!r}, "
         "'--preset', 'tiny'])\n"
     )
@@ -58,5 +60,5 @@ def test_the_command_line_works_without_any_opengl(tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "The picture goes without the robot" in done.stderr
+    assert "The picture does not show the robot." in done.stderr
     assert (tmp_path / "study" / "overview.png").exists()

@@ -119,7 +119,7 @@
         fact("members", plural(cluster.size, "pose")),
         fact("on the ground", contacts[poses.contact[cluster.centroid]]),
         fact("intra-access", cluster.intra.toFixed(2)),
-        fact("time to standing", seconds(poses.toStanding[cluster.centroid]))),
+        fact("standing in one move", seconds(poses.toStanding[cluster.centroid]))),
       element("h4", { id: "graph-route" }, `Fastest route to standing from pose ${pose}: ${seconds(poses.route[pose])}`),
       routeList(pose),
       element("h4", {}, `Reaches (over ${threshold().toFixed(2)})`), linkList(out.sort(strongest), "to"),
