@@ -1,18 +1,18 @@
-"""The index over the number of clusters, and coverage beside it."""
+"""Index and coverage over the number of clusters."""
 
 import numpy as np
-from gallery import clustering, save
+from gallery import CLUSTERS, save
 
 from kaccess.report.figures import draw_over_k
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 
-found = clustering()
-curve = {name: np.array(values) for name, values in found["curve"].items()}
+curve = {name: np.array(values) for name, values in CLUSTERS.curve.items()}
+k, chosen = curve["k"], len(CLUSTERS.centroids)
 with figure_style():
-    figure = new_figure(6.4, 4.4)
+    figure = make_figure(6.4, 4.4)
     above, below = figure.subplots(2, 1, sharex=True)
-    draw_over_k(above, curve["k"], curve["index"], chosen=found["k"], label="index")
+    draw_over_k(above, k, curve["index"], chosen=chosen, label="index")
     coverage = 100 * curve["coverage"]
-    draw_over_k(below, curve["k"], coverage, chosen=found["k"], label="coverage [%]")
+    draw_over_k(below, k, coverage, chosen=chosen, label="coverage [%]")
     below.set_xlabel("number of clusters k")
 save(figure, "choice_of_k")

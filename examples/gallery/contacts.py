@@ -1,4 +1,4 @@
-"""What touches the ground."""
+"""Parts on the ground, by number of poses."""
 
 from collections import Counter
 
@@ -6,11 +6,11 @@ import numpy as np
 from gallery import STUDY, save
 
 from kaccess.report.figures import draw_contacts
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 
-parts = np.array(STUDY.parts)
-cases = Counter(" + ".join(parts[row]) for row in STUDY.pose_array("contacts"))
+parts = np.array(STUDY.arrays.parts)
+cases = Counter(" + ".join(parts[row]) for row in STUDY.contacts)
 with figure_style():
-    figure = new_figure()
+    figure = make_figure()
     draw_contacts(figure.subplots(), cases.most_common())
 save(figure, "contacts")

@@ -2,13 +2,16 @@
 
 from gallery import FOLDER, save
 
-from kaccess.evaluation.curves import load_curves
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation import load_curves
 from kaccess.report.figures import draw_curves
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 
-found = load_curves(FOLDER / "train" / "fall-recovery")
-reward = {name: (each.episodes, each.figures["reward"]) for name, each in found.items()}
+task = make_task("fall-recovery")
+folder = FOLDER / "train" / task.name
+found = load_curves(folder, episode_steps=task.episode_steps)
+reward = {name: (each.episodes, each.scores["reward"]) for name, each in found.items()}
 with figure_style():
-    figure = new_figure(5.4, 4.0)
+    figure = make_figure(5.4, 4.0)
     draw_curves(figure.subplots(), reward, label="reward of a test episode")
 save(figure, "curves")

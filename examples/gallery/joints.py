@@ -4,12 +4,12 @@ import numpy as np
 from gallery import FOLDER, save
 
 from kaccess.report.figures import draw_joints
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 
 motion = np.load(FOLDER / "recovery.npz")
 seconds, names = motion["seconds"], motion["names"].tolist()
 with figure_style():
-    figure = new_figure(10.0, 4.0)
+    figure = make_figure(10.0, 4.0)
     left, right = figure.subplots(1, 2)
     degrees = np.degrees(motion["joints"])
     draw_joints(left, seconds, degrees, names=names, label="position [deg]")

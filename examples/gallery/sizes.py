@@ -1,12 +1,11 @@
 """Poses in each cluster, the largest first: the paper's Fig. 6."""
 
-import numpy as np
-from gallery import clustering, save
+from gallery import CLUSTERS, save
 
 from kaccess.report.figures import draw_sizes
-from kaccess.report.figures.style import figure_style, new_figure
+from kaccess.report.figures.style import figure_style, make_figure
 
 with figure_style():
-    figure = new_figure()
-    draw_sizes(figure.subplots(), np.bincount(clustering()["labels"]))
+    figure = make_figure()
+    draw_sizes(figure.subplots(), CLUSTERS.quality.sizes)
 save(figure, "sizes")
