@@ -6,7 +6,7 @@ from gallery import CLUSTERS, save
 from kaccess.report.figures import draw_over_k
 from kaccess.report.figures.style import figure_style, make_figure
 
-curve = {name: np.array(values) for name, values in CLUSTERS.curve.items()}
+curve = {name: np.array(each) for name, each in (CLUSTERS.curve or {}).items()}
 k, chosen = curve["k"], len(CLUSTERS.centroids)
 with figure_style():
     figure = make_figure(6.4, 4.4)

@@ -1,4 +1,4 @@
-"""What the scripts of the gallery share: a stored study, and a function to save."""
+"""A stored study and a function to save figures, for all scripts of the gallery."""
 
 import sys
 from pathlib import Path

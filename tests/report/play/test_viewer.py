@@ -84,9 +84,9 @@ def server():
         env={**os.environ, "MUJOCO_GL": "off", "PYTHONUNBUFFERED": "1"},
         text=True,
     )
-    said = wait_for_line(process, f"http://localhost:{port}/")
+    output = wait_for_line(process, f"http://localhost:{port}/")
     wait_for_answer(port)
-    yield process, port, said
+    yield process, port, output
     process.kill()
     process.communicate()
 
@@ -102,13 +102,13 @@ def wait_for_answer(port, timeout=20):
 
 
 def wait_for_line(process, text, timeout=60):
-    said, until = "", time.monotonic() + timeout
-    while text not in said:
+    output, until = "", time.monotonic() + timeout
+    while text not in output:
         assert select.select([process.stdout], [], [], until - time.monotonic())[0]
         line = process.stdout.readline()
-        assert line, said
-        said += line
-    return said
+        assert line, output
+        output += line
+    return output
 
 
 def look(tab):
@@ -146,8 +146,8 @@ def press(tab, place):
 @needs_chromium
 @pytest.mark.slow
 def test_a_browser_plays_pauses_and_scrubs(server):
-    process, port, said = server
-    assert "It has succeeded in fall-recovery, after" in said
+    process, port, output = server
+    assert "It has succeeded in fall-recovery, after" in output
     errors, requests = [], []
     with chromium("--use-angle=swiftshader", "--enable-unsafe-swiftshader") as browser:
         tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})

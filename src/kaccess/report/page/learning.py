@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from matplotlib.figure import Figure
+
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.comparison import LEVELS, Comparison, compare
 from kaccess.evaluation.curves import Curves
@@ -47,13 +49,7 @@ def make_learning_section(contents: Contents) -> Section:
 
 
 def _draw_reward(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
-    with figure_style():
-        figure = make_figure(5.4, 4.0)
-        rewards = {
-            starts: (each.episodes, each.scores["reward"])
-            for starts, each in curves.items()
-        }
-        draw_curves(figure.subplots(), rewards, label="reward of a test episode")
+    figure = _draw_score(curves, "reward", "reward of a test episode")
     n_seeds = max(len(each.seeds) for each in curves.values())
     paper = "" if runs.conditions else make_task(runs.task).paper_figure
     ends = "; ".join(
@@ -69,19 +65,24 @@ def _draw_reward(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
 
 
 def _draw_success(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
-    with figure_style():
-        figure = make_figure(5.4, 4.0)
-        success = {
-            starts: (each.episodes, each.scores["success"])
-            for starts, each in curves.items()
-        }
-        draw_curves(figure.subplots(), success, label="success", share=True)
     return Drawing(
         f"curves-{make_file_name(runs.text)}-success",
-        figure,
+        _draw_score(curves, "success", "success", share=True),
         f"{runs.label}: share of test poses with success, over episodes of training.",
         f"{runs.label}: share of test poses with success.",
     )
+
+
+def _draw_score(
+    curves: Mapping[str, Curves], score: str, label: str, *, share: bool = False
+) -> Figure:
+    values = {
+        starts: (each.episodes, each.scores[score]) for starts, each in curves.items()
+    }
+    with figure_style():
+        figure = make_figure(5.4, 4.0)
+        draw_curves(figure.subplots(), values, label=label, share=share)
+    return figure
 
 
 def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Table]:

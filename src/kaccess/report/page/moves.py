@@ -1,9 +1,13 @@
 """The section on the moves between poses: times, links and unreached poses."""
 
+from collections.abc import Callable
+
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from kaccess.access import Connectivity
-from kaccess.base.types import IntArray
+from kaccess.base.types import Array, IntArray
 from kaccess.report.figures import (
     draw_access,
     draw_asymmetry,
@@ -22,7 +26,7 @@ _N_UNREACHED = 12  # pictures of poses that no other pose reaches
 
 
 def make_moves_section(contents: Contents) -> Section:
-    """Return the matrix of times, and what it says about the robot."""
+    """Return numbers and figures of the matrix of times, and unreached poses."""
     times, title = contents.summary.times, "Moves"
     command = f"kaccess access {contents.study}"
     if not times.done:
@@ -40,9 +44,7 @@ def make_moves_section(contents: Contents) -> Section:
         return Section("moves", title, lead, [*parts, Missing(left, command)])
     parts += [
         _draw_matrix(contents),
-        _draw_asymmetry(contents),
-        _draw_times(contents),
-        _draw_reach(contents),
+        *_draw_times(contents),
         *_show_unreached(contents, contents.summary.graph),
     ]
     return Section("moves", title, lead, parts)
@@ -98,40 +100,45 @@ def _order_poses(contents: Contents) -> tuple[IntArray, str]:
     return np.argsort(rank, kind="stable"), "cluster"
 
 
-def _draw_asymmetry(contents: Contents) -> Drawing:
-    with figure_style():
-        figure = make_figure(height=4.4)
-        draw_asymmetry(figure.subplots(), contents.times)
-    return Drawing(
-        "asymmetry",
-        figure,
-        "Density plot of the time from i to j against the time from j to i.",
-        "Off the dashed line, one way takes longer than the other.",
+def _draw_times(contents: Contents) -> list[Drawing]:
+    """Return figures of all times: both directions, distribution, reach."""
+    both, histogram, reach = (
+        _make_figure(draw, contents.times, height)
+        for draw, height in (
+            (draw_asymmetry, 4.4),
+            (draw_times, 3.5),
+            (draw_reach, 3.5),
+        )
     )
+    return [
+        Drawing(
+            "asymmetry",
+            both,
+            "Density plot of the time from i to j against the time from j to i.",
+            "Off the dashed line, one way takes longer than the other.",
+        ),
+        Drawing(
+            "times",
+            histogram,
+            "Histogram of the times of the moves that reach their goal.",
+            "Times of the moves that reach their goal.",
+        ),
+        Drawing(
+            "reach",
+            reach,
+            "Number of poses that each pose reaches, and of poses that reach it.",
+            "Poses by how many others they reach, and by how many others reach them.",
+        ),
+    ]
 
 
-def _draw_times(contents: Contents) -> Drawing:
+def _make_figure(
+    draw: Callable[[Axes, Array], None], times: Array, height: float
+) -> Figure:
     with figure_style():
-        figure = make_figure(height=3.5)
-        draw_times(figure.subplots(), contents.times)
-    return Drawing(
-        "times",
-        figure,
-        "Histogram of the times of the moves that reach their goal.",
-        "Times of the moves that reach their goal.",
-    )
-
-
-def _draw_reach(contents: Contents) -> Drawing:
-    with figure_style():
-        figure = make_figure(height=3.5)
-        draw_reach(figure.subplots(), contents.times)
-    return Drawing(
-        "reach",
-        figure,
-        "For each pose: the number of poses it reaches, and of poses that reach it.",
-        "Poses by how many others they reach, and by how many others reach them.",
-    )
+        figure = make_figure(height=height)
+        draw(figure.subplots(), times)
+    return figure
 
 
 def _show_unreached(contents: Contents, graph: Connectivity) -> list[Gallery]:
