@@ -14,9 +14,9 @@ import kaccess.policies.shipped
 from kaccess.config import TaskName
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
+from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.policies import find_policy
 from kaccess.evaluation.pose_test import PoseTest, summarize
-from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.policies import export_onnx
 from kaccess.study import Study
 

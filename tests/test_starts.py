@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kaccess import InitialStates, InputError
-from kaccess.starts import KEYFRAME_STARTS, command_for, known_starts, parse_mixture
+from kaccess.starts import KEYFRAME_STARTS, parse_mixture
 
 
 def three(weights=(0.5, 0.5, 0.0)):

@@ -11,9 +11,9 @@ import tyro
 
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
+from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.policies import find_policies
 from kaccess.evaluation.pose_test import PoseTest, summarize
-from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.guide import Guide, follow_guide
 from kaccess.study import ROUTES, LearnerName, Study
 

@@ -12,8 +12,8 @@ from kaccess.cli import main
 from kaccess.config import EvaluateConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks.fall_recovery import FallRecovery
+from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.pose_test import PoseTest
-from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.policies import Policy
 from tests.training.runs import CONFIG, SAC, refusal, rows
 

@@ -13,7 +13,7 @@ from kaccess import InitialStates, InputError, Study, pipeline
 from kaccess.config import EvaluateConfig, PlayConfig, SampleConfig, TrainConfig
 from kaccess.envs.tasks.backflip import Backflip
 from kaccess.envs.tasks.fall_recovery import FallRecovery
-from kaccess.evaluation.test_poses import get_test_poses, group_poses
+from kaccess.evaluation.held_out import get_test_poses, group_poses
 from kaccess.policies import Policy
 from kaccess.sac import load_checkpoint
 from kaccess.study.starts import find_starts

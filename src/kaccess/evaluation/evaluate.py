@@ -9,6 +9,7 @@ from kaccess.base.types import Progress
 from kaccess.config import EngineConfig, EngineName, EvaluateConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
+from kaccess.evaluation.held_out import get_test_poses, group_poses
 from kaccess.evaluation.policies import find_controllers
 from kaccess.evaluation.pose_test import (
     Group,
@@ -18,7 +19,6 @@ from kaccess.evaluation.pose_test import (
     summarize,
 )
 from kaccess.evaluation.rollout import Act
-from kaccess.evaluation.test_poses import get_test_poses, group_poses
 from kaccess.study import LearnerName, RunsName, Study, TestName
 
 __all__ = ["Evaluation", "evaluate_study"]

@@ -167,7 +167,7 @@ class _Tally:
         """Add what a step gave; step 0 is the start, which gives nothing."""
         if step == 0:
             return
-        now, info = self._episodes.robots.readings, self._episodes.info()
+        now, info = self._episodes.robots.readings, self._episodes.get_info()
         power = np.abs(now.torque * now.joint_velocity).sum(axis=1)
         self._reward += reward
         self._energy += power * now.time_step
@@ -177,7 +177,7 @@ class _Tally:
 
     def scores(self, n_steps: int) -> Scores:
         """Return the scores after so many steps."""
-        info = self._episodes.info()
+        info = self._episodes.get_info()
         since = (self._last_without + 1) * self._episodes.robots.readings.time_step
         return Scores(
             reward=self._reward,

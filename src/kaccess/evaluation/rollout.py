@@ -105,5 +105,5 @@ def record(
 
 def _read(episodes: Episodes) -> tuple[Array, Array, Array, BoolArray]:
     now = episodes.robots.readings
-    success = episodes.info()["success"]
+    success = episodes.get_info()["success"]
     return episodes.robots.qpos, now.joints.copy(), now.torque.copy(), success

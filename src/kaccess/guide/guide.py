@@ -107,7 +107,7 @@ class Guide:
         self._steps_left = np.where(began, 0, self._steps_left - 1)
         due = np.flatnonzero(self._steps_left <= 0)
         if len(due):
-            gravity, joints = self._task.posture(obs[due], self._n_joints)
+            gravity, joints = self._task.read_posture(obs[due], self._n_joints)
             _, self._at[due] = self._tree.query(self._embed(gravity, joints))
             self._steps_left[due] = self._steps[self._at[due]]
         actions = np.asarray(self._actions[self._next[self._at]])

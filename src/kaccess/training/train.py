@@ -12,8 +12,8 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
+from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.pose_test import PoseTest
-from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName, Study
 from kaccess.training.learners import (

@@ -13,9 +13,9 @@ from kaccess.base.types import Array, IntArray
 from kaccess.config import TEST_SECONDS
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
+from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.policies import find_policy
 from kaccess.evaluation.rollout import Recording, record
-from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.policies import LAST_POLICY
 from kaccess.report.page.scores import find_best_run
 from kaccess.robots import Robot

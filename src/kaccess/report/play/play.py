@@ -13,6 +13,7 @@ from kaccess.engines import make_engine
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
+from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.policies import act_under, find_policy
 from kaccess.evaluation.pose_test import (
     PoseTest,
@@ -21,7 +22,6 @@ from kaccess.evaluation.pose_test import (
     summarize,
 )
 from kaccess.evaluation.rollout import Act
-from kaccess.evaluation.test_poses import get_test_poses
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped, has_shipped
 from kaccess.poses import draw_poses
