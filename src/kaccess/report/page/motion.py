@@ -42,7 +42,7 @@ class Motion:
         joints: (t, nu) joint positions [rad].
         torque: (t, nu) joint torques [N m].
         names: (nu,) names of the joints.
-        done_at: Time from which on it has success [s]; None without success.
+        done_at: Time of lasting success [s]; None without success.
     """
 
     run: str

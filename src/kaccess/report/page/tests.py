@@ -59,7 +59,7 @@ def _make_table(contents: Contents, test: TestName, scores: list[Score]) -> Tabl
     note = (
         f"Success within {TEST_SECONDS:g} s of the best seed and of all seeds, with "
         "95 % Wilson intervals. Reward, time and work are those of the best seed. Time "
-        "is the median time from which on a robot has success."
+        "is the median time to lasting success."
     )
     if ROUTES in [score.starts for score in scores]:
         note += f" {ROUTES}: the routes of the study's graph, with nothing learned."
