@@ -30,6 +30,7 @@ from kaccess.base.machine import describe_machine
 from kaccess.base.progress import scale_progress
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.config import (
+    DEFAULT_TASK,
     METHODS,
     PRESETS,
     AccessConfig,
@@ -282,12 +283,9 @@ def compare(study: StudyLike) -> "list[ComparisonRow]":
     """Return the quality of each clustering in a study, one row per method."""
     from kaccess.cluster.comparison import make_row
 
-    study = Study.open(study)
-    if not study.read_jsons("clusters"):
-        return []
     return [
         make_row(method, each.quality, each.unreachable)
-        for method, each in study.clusterings.items()
+        for method, each in Study.open(study).clusterings.items()
     ]
 
 
@@ -429,7 +427,7 @@ def export(
     run: str,
     onnx: Path,
     *,
-    task: TaskName = "fall-recovery",
+    task: TaskName = DEFAULT_TASK,
     trained_under: str = "",
     best: bool = False,
 ) -> Path:

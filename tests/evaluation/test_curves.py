@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from kaccess import InputError
-from kaccess.base.stats import ratio_of_means
 from kaccess.evaluation.comparison import compare, format_comparison
 from kaccess.evaluation.curves import (
     Curves,
@@ -77,13 +76,6 @@ def test_runs_with_other_settings_are_put_merge_curves():
     np.testing.assert_array_equal(found["ka, slow"].scores["success"], [[1.0]])
     with pytest.raises(InputError, match="slow was first tested after 50 episodes"):
         merge_curves({"": {"ka": curves([0.1])}, "slow": {"ka": slow}})
-
-
-def test_ratio_of_means_and_its_interval():
-    rng = np.random.default_rng(0)
-    found = ratio_of_means([10.0, 20.0, 30.0], [40.0, 40.0], rng=rng)
-    assert found.value == 0.5
-    assert 0.25 <= found.low < 0.5 < found.high <= 0.75
 
 
 def test_curves_are_read_up_to_the_shortest(tmp_path):

@@ -17,7 +17,6 @@ from kaccess.base.types import Array
 __all__ = [
     "Interval",
     "bootstrap",
-    "interquartile_mean",
     "probability_of_improvement",
     "ratio_of_means",
     "wilson",
@@ -60,14 +59,9 @@ def wilson(n_hits: int, n: int, *, confidence: float = _CONFIDENCE) -> Interval:
     return Interval(n_hits / n, float(found.low), float(found.high))
 
 
-def interquartile_mean(scores: ArrayLike) -> float:
-    """Return the mean of the middle half of all scores; it ignores outliers."""
-    return float(stats.trim_mean(np.ravel(scores), 0.25))
-
-
 def bootstrap(
     scores: ArrayLike,
-    statistic: Callable[[Array], float] = interquartile_mean,
+    statistic: Callable[[Array], float],
     *,
     rng: np.random.Generator,
     confidence: float = _CONFIDENCE,

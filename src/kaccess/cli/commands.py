@@ -10,6 +10,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 from kaccess.base.errors import InputError
 from kaccess.cli.watch import watch
 from kaccess.config import (
+    DEFAULT_TASK,
     PRESETS,
     AccessConfig,
     ClusterConfig,
@@ -235,7 +236,7 @@ def export(
     study: _Study,
     run: str,
     onnx: Path,
-    task: TaskName = "fall-recovery",
+    task: TaskName = DEFAULT_TASK,
     trained_under: str = "",
     best: bool = False,
 ) -> None:

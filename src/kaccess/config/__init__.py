@@ -8,6 +8,7 @@ from kaccess.config.learning import (
     TrainConfig,
 )
 from kaccess.config.names import (
+    DEFAULT_TASK,
     FLOOR,
     METHODS,
     TASKS,
@@ -30,6 +31,7 @@ from kaccess.config.study import (
 )
 
 __all__ = [
+    "DEFAULT_TASK",
     "FLOOR",
     "METHODS",
     "PRESETS",

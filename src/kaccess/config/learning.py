@@ -10,7 +10,7 @@ from kaccess.config.checks import (
     check_not_negative,
     check_positive,
 )
-from kaccess.config.names import TASKS, TaskName
+from kaccess.config.names import DEFAULT_TASK, TASKS, TaskName
 
 __all__ = [
     "EvaluateConfig",
@@ -60,7 +60,7 @@ _BEST_STARTS = "guided-rnd"
 class TrainConfig:
     """What learners learn, where they start, and for how long they train."""
 
-    task: TaskName = "fall-recovery"
+    task: TaskName = DEFAULT_TASK
     """Task to learn."""
     starts: tuple[str, ...] = ()
     """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or a mixture such
@@ -183,7 +183,7 @@ class SacConfig:
 class EvaluateConfig:
     """Which policies are tested, from how many poses, and under what conditions."""
 
-    task: TaskName = "fall-recovery"
+    task: TaskName = DEFAULT_TASK
     """Task that the policies learned."""
     trained_under: str = ""
     """Test the policies trained with these `--conditions`; by default those trained
@@ -217,7 +217,7 @@ class PlayConfig:
     transition: tuple[int, int] | None = None
     """Show no policy but the move from one pose of the study to another, given by
     their two numbers."""
-    task: TaskName = "fall-recovery"
+    task: TaskName = DEFAULT_TASK
     """Task that the policy learned."""
     trained_under: str = ""
     """Conditions of its training, as in `evaluate`."""

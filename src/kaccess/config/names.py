@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 __all__ = [
+    "DEFAULT_TASK",
     "FLOOR",
     "METHODS",
     "TASKS",
@@ -50,11 +51,18 @@ METHODS: Mapping[str, MethodInfo] = {
 }
 """Every clustering method by name."""
 
-TASKS: Mapping[str, str] = {
-    path.stem.replace("_", "-"): path.stem
-    for path in sorted(Path(__file__).parents[1].joinpath("envs", "tasks").glob("*.py"))
-    if path.stem != "__init__"
-}
+DEFAULT_TASK = "fall-recovery"
+
+
+def _find_tasks() -> dict[str, str]:
+    folder = Path(__file__).parents[1] / "envs" / "tasks"
+    stems = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+    names = {stem.replace("_", "-"): stem for stem in stems}
+    order = sorted(names, key=lambda name: (name != DEFAULT_TASK, name))
+    return {name: names[name] for name in order}
+
+
+TASKS: Mapping[str, str] = _find_tasks()
 """Module of each task in `kaccess.envs.tasks`, by the task's name: a file is a task."""
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import EngineConfig, EngineName
+from kaccess.config import DEFAULT_TASK, EngineConfig, EngineName
 from kaccess.envs.arguments import (
     RENDER_MODES,
     assign_starts,
@@ -65,7 +65,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
 
     def __init__(
         self,
-        task: str | Task = "fall-recovery",
+        task: str | Task = DEFAULT_TASK,
         *,
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | None = None,
@@ -164,7 +164,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
     def __init__(
         self,
         num_envs: int = 1,
-        task: str | Task = "fall-recovery",
+        task: str | Task = DEFAULT_TASK,
         *,
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | Sequence[InitialStates] | None = None,
