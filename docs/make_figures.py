@@ -72,7 +72,7 @@ def animate(name: str, task: TaskName, poses: Sequence[int], seconds: float) -> 
 
 
 def draw_overview(study: Study) -> None:
-    """Draw the figure of the README: centroids, matrix and learning curves."""
+    """Draw the figure of the docs' index: centroids, matrix and learning curves."""
     poses, found = study.poses, study.clusterings["kaccess"]
     largest = found.by_size[:9]
     images = render_poses(poses.robot, poses.qpos[found.centroids[largest]])
