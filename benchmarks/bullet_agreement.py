@@ -19,7 +19,7 @@ from kaccess.access.estimate import Outcome, Transitions, estimate_pairs
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.engines import Engine, Settled
 from kaccess.engines.bullet import BulletEngine
-from kaccess.engines.bullet.model import BulletModel, _reflected_inertia
+from kaccess.engines.bullet.model import BulletModel, _compute_reflected_inertia
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
@@ -73,7 +73,7 @@ def remove_armature(model: BulletModel) -> BulletModel:
 
 def move_armature_to_links(model: BulletModel) -> BulletModel:
     """Add the inertia of a rotor to its link; all axes of Bittle are y."""
-    added = _reflected_inertia(BITTLE.model)
+    added = _compute_reflected_inertia(BITTLE.model)
     links = [
         replace(link, inertia=(x, y + float(added[link.joint]), z))
         for link in remove_armature(model).links

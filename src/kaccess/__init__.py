@@ -1,7 +1,7 @@
 """Measure how fast a legged robot gets from one resting pose to another.
 
-The graph this gives says whether the robot can get up, gets it up without learning, and
-guides learning. `kaccess.pipeline` is the whole flow.
+The times form a graph. It shows whether the robot can get up, gives moves that get it
+up without learning, and guides learning. `kaccess.pipeline` has a function per stage.
 """
 
 import sys

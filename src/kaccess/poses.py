@@ -20,9 +20,9 @@ from kaccess.robots import Robot, find_mirror
 
 __all__ = ["Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
 
-_BLOCK = 64  # candidates per random stream; another value gives other poses
+_BLOCK = 64  # candidates per random stream; another value gives different poses
 _SPARE = 1.15  # candidates per pose in a round: some do not come to rest
-_MIN_DRAWS, _MIN_KEPT = 2000, 0.01  # stop if less than this share is valid by then
+_MIN_DRAWS, _MIN_KEPT = 2000, 0.01  # stop if fewer than 1 % of 2000 are valid
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Poses:
         return roll_pitch(self.gravity)[1]
 
 
-class _Fate(IntEnum):
+class _Outcome(IntEnum):
     """Whether a candidate became a pose, or why not."""
 
     KEPT = 0
@@ -145,27 +145,27 @@ def draw_poses(
         robot: Robot.
         config: How poses are drawn.
         engine: Simulator.
-        stream: Random stream of the seed. Each gives other poses; training uses 0.
+        stream: Random stream of the seed. Each gives different poses; training uses 0.
         progress: Called with (poses found, n) from time to time.
     """
     mirror = find_mirror(robot) if config.mirror else None
     n = config.n // 2 if mirror else config.n
     qpos = np.empty((0, robot.model.nq))
-    fates = np.empty(0, int)
+    outcomes = np.empty(0, int)
     if progress:
         progress(0, n)
     rounds = _draw_rounds(robot, config, engine, n=n, stream=stream)
-    for more_qpos, more_fates in rounds:
-        qpos = np.concatenate([qpos, more_qpos[more_fates == _Fate.KEPT]])
-        fates = np.concatenate([fates, more_fates])
+    for more_qpos, more_outcomes in rounds:
+        qpos = np.concatenate([qpos, more_qpos[more_outcomes == _Outcome.KEPT]])
+        outcomes = np.concatenate([outcomes, more_outcomes])
         if progress:
             progress(min(len(qpos), n), n)
         if len(qpos) >= n:
             break
-        _check_enough_rest(robot, fates)
+        _check_enough_rest(robot, outcomes)
 
-    last = np.flatnonzero(fates == _Fate.KEPT)[n - 1]
-    draws = _count(fates[: last + 1])
+    last = np.flatnonzero(outcomes == _Outcome.KEPT)[n - 1]
+    draws = _count(outcomes[: last + 1])
     qpos = qpos[:n]
     if mirror:
         qpos = np.stack([qpos, mirror.reflect_qpos(qpos)], axis=1).reshape(config.n, -1)
@@ -175,7 +175,7 @@ def draw_poses(
 def settle_keyframes(
     robot: Robot, names: Sequence[str], *, engine: Engine, time_limit: float = 2.0
 ) -> Array:
-    """Return the states in which keyframes come to rest on their targets, (k, nq)."""
+    """Return the states, (k, nq), in which a robot comes to rest from keyframes."""
     keys = [robot.keyframes[name] for name in names]
     settled = engine.settle(
         np.array([key.qpos for key in keys]),
@@ -188,7 +188,7 @@ def settle_keyframes(
 def _draw_rounds(
     robot: Robot, config: SampleConfig, engine: Engine, *, n: int, stream: int
 ) -> Iterator[tuple[Array, IntArray]]:
-    """Yield candidates at rest and their fates, in endless rounds."""
+    """Yield candidates at rest and their outcomes, in endless rounds."""
     most = engine.batch_size // 4  # small rounds, so that progress is shown often
     n_blocks = max(1, round(min(_SPARE * n, most) / _BLOCK))
     first = 0
@@ -207,11 +207,11 @@ def _draw_rounds(
 def _draw(
     robot: Robot, seed: int, blocks: range, stream: int = 0
 ) -> tuple[Array, Array, Array]:
-    """Return roll, (b,), pitch, (b,), and joints, (b, nu), of some blocks."""
+    """Draw roll, (b,), pitch, (b,), and joints, (b, nu), of some blocks."""
     low, high = robot.joint_range.T
     roll, pitch, joints = [], [], []
     for block in blocks:
-        rng = np.random.default_rng([seed, block, stream])  # a last 0 changes nothing
+        rng = np.random.default_rng([seed, block, stream])  # a trailing 0 has no effect
         roll.append(rng.uniform(-np.pi, np.pi, _BLOCK))
         pitch.append(rng.uniform(-np.pi / 2, np.pi / 2, _BLOCK))
         joints.append(rng.uniform(low, high, (_BLOCK, len(low))))
@@ -221,12 +221,12 @@ def _draw(
 def _move(
     robot: Robot, engine: Engine, start: Array, joints: Array, *, time_limit: float
 ) -> tuple[Array, IntArray]:
-    """Drop with the standing joints, command others, then hold the joints reached."""
+    """Drop with the standing joints, command the drawn ones, hold those reached."""
     fallen = engine.settle(start, joints, time_limit=time_limit)
     lying = level(fallen.qpos)
     rested = engine.settle(lying, robot.get_joints(lying), time_limit=time_limit)
-    fates = np.maximum(_judge(robot, fallen), _judge(robot, rested))
-    return level(rested.qpos), fates
+    outcomes = np.maximum(_judge(robot, fallen), _judge(robot, rested))
+    return level(rested.qpos), outcomes
 
 
 def _teleport(
@@ -235,22 +235,22 @@ def _teleport(
     """Drop with the drawn joints, unless the robot touches itself."""
     start[:, robot.joint_adr] = joints
     colliding = robot.find_contacts(start)[1]
-    fates = np.full(len(start), int(_Fate.COLLIDING))
+    outcomes = np.full(len(start), int(_Outcome.COLLIDING))
     settled = engine.settle(
         start[~colliding], joints[~colliding], time_limit=time_limit
     )
     start[~colliding] = level(settled.qpos)
-    fates[~colliding] = _judge(robot, settled)
-    return start, fates
+    outcomes[~colliding] = _judge(robot, settled)
+    return start, outcomes
 
 
 def _judge(robot: Robot, settled: Settled) -> IntArray:
-    """Return the fate of each candidate, (b,)."""
+    """Return the outcome of each candidate, (b,)."""
     on_ground = robot.find_contacts(settled.qpos)[0].any(axis=1)
     return np.select(
         [settled.diverged, ~np.isfinite(settled.time), ~on_ground],
-        [int(_Fate.DIVERGED), int(_Fate.RESTLESS), int(_Fate.AIRBORNE)],
-        int(_Fate.KEPT),
+        [int(_Outcome.DIVERGED), int(_Outcome.RESTLESS), int(_Outcome.AIRBORNE)],
+        int(_Outcome.KEPT),
     )
 
 
@@ -263,21 +263,21 @@ def level(qpos: Array) -> Array:
     return levelled
 
 
-def _count(fates: IntArray) -> Draws:
-    counts = np.bincount(fates, minlength=len(_Fate))
+def _count(outcomes: IntArray) -> Draws:
+    counts = np.bincount(outcomes, minlength=len(_Outcome))
     return Draws(
-        drawn=len(fates),
-        kept=int(counts[_Fate.KEPT]),
-        colliding=int(counts[_Fate.COLLIDING]),
-        restless=int(counts[_Fate.RESTLESS]),
-        diverged=int(counts[_Fate.DIVERGED]),
-        airborne=int(counts[_Fate.AIRBORNE]),
+        drawn=len(outcomes),
+        kept=int(counts[_Outcome.KEPT]),
+        colliding=int(counts[_Outcome.COLLIDING]),
+        restless=int(counts[_Outcome.RESTLESS]),
+        diverged=int(counts[_Outcome.DIVERGED]),
+        airborne=int(counts[_Outcome.AIRBORNE]),
     )
 
 
-def _check_enough_rest(robot: Robot, fates: IntArray) -> None:
+def _check_enough_rest(robot: Robot, outcomes: IntArray) -> None:
     """Raise `InputError` if hardly any candidate became a pose."""
-    draws = _count(fates)
+    draws = _count(outcomes)
     if draws.drawn >= _MIN_DRAWS and draws.kept < _MIN_KEPT * draws.drawn:
         raise InputError(
             f"{robot.name} hardly ever comes to rest: of {draws.drawn} draws "

@@ -22,13 +22,13 @@ __all__ = [
     "GUIDED",
     "KEYFRAME_STARTS",
     "InitialStates",
-    "command_for",
-    "known_starts",
+    "find_command",
+    "list_starts",
     "parse_mixture",
 ]
 
-# Starts that are keyframes of a robot: the hand-designed ones of Yang et al. 2020, as
-# the authors' later code names them, and one lying pose.
+# Starts that are keyframes of a robot: the hand-designed poses of Yang et al. 2020,
+# named as in the authors' later code, and one lying pose.
 KEYFRAME_STARTS: Mapping[str, tuple[str, ...]] = {
     "9-pose": (
         "back",
@@ -44,7 +44,7 @@ KEYFRAME_STARTS: Mapping[str, tuple[str, ...]] = {
     "1-pose": ("back",),
 }
 
-# Prefix of the name of starts: these learners follow the guide during their warm-up.
+# Prefix of starts whose learners follow the guide during their warm-up.
 GUIDED = "guided-"
 
 
@@ -151,18 +151,20 @@ class InitialStates:
         return cls(qpos, weights, names, model)
 
 
-def known_starts() -> list[str]:
+def list_starts() -> list[str]:
     """Return the names of all starts that `kaccess cluster` can write."""
     return [*(info.starts for info in METHODS.values()), "rnd", *KEYFRAME_STARTS]
 
 
-def command_for(name: str, study: Path) -> str | None:
-    """Return the command that writes the starts of that name; None if none does."""
-    if name not in known_starts():
+def find_command(name: str, study: Path) -> str | None:
+    """Return the command that writes these starts; None if there is no such command."""
+    if name not in list_starts():
         return None
     methods = {info.starts: f" --method {method}" for method, info in METHODS.items()}
     methods["ka"] = ""  # the default method
-    return f"kaccess cluster {study}{methods.get(name, '')}"  # any method writes rnd
+    return (
+        f"kaccess cluster {study}{methods.get(name, '')}"  # any method writes the rest
+    )
 
 
 def parse_mixture(text: str) -> dict[str, float]:

@@ -2,8 +2,8 @@
 
 Each engine estimates all pairs of some poses. To separate rounding from differences
 between the models, the first engine repeats this from nudged poses, which differ by
-about the resolution of single precision. A pair whose result changes then is sensitive:
-on it, no engine can be called wrong.
+about the resolution of single precision. A pair whose result then changes is called
+sensitive: no engine can be called wrong there.
 """
 
 from collections.abc import Mapping
@@ -43,13 +43,13 @@ class Agreement:
 
     Args:
         n_pairs: Number of pairs compared, without those from a pose to itself.
-        same: Pairs where both or neither reach the goal.
-        both: Pairs where both reach the goal.
-        only_first: Pairs where only the first reaches it.
-        only_second: Pairs where only the second reaches it.
-        same_time: Pairs where both reach it after the same number of steps.
-        later: 5, 25, 50, 75 and 95 % quantile of second minus first time [s].
-        touchy: Sensitive pairs among those where only one reaches it.
+        same: Number of pairs where both or neither reach the goal.
+        both: Number of pairs where both reach the goal.
+        only_first: Number of pairs where only the first reaches it.
+        only_second: Number of pairs where only the second reaches it.
+        same_time: Number of pairs where both reach it after equally many steps.
+        later: Second time minus first: 5, 25, 50, 75 and 95 % quantiles [s].
+        touchy: Number of sensitive pairs among those where only one reaches it.
     """
 
     n_pairs: int
@@ -135,10 +135,12 @@ def compare_engines(
     estimates, seconds = _estimate_all(runs, config, progress)
     found = dict(zip(engines, estimates, strict=False))
     sensitive = _find_differing(estimates[0], estimates[len(engines) :])
-    off = _off_diagonal(sensitive)
+    off = _mask_diagonal(sensitive)
     return EngineComparison(
         poses=tuple(int(pose) for pose in chosen),
-        reached={name: float(_reached(run)[off].mean()) for name, run in found.items()},
+        reached={
+            name: float(_is_reached(run)[off].mean()) for name, run in found.items()
+        },
         seconds=dict(zip(engines, seconds, strict=False)),
         agreements=_measure_agreements(found, poses.robot.timestep, sensitive),
         transfers=judge_transfers(found),
@@ -169,8 +171,8 @@ def measure_agreement(
         timestep: Physics step [s].
         sensitive: (n, n) whether the result of a pair changes when poses are nudged.
     """
-    off = _off_diagonal(first.times)
-    one, two = _reached(first)[off], _reached(second)[off]
+    off = _mask_diagonal(first.times)
+    one, two = _is_reached(first)[off], _is_reached(second)[off]
     both = one & two
     later = (second.times[off][both] - first.times[off][both]).astype(np.float64)
     levels = (0.05, 0.25, 0.5, 0.75, 0.95) if len(later) else ()
@@ -222,20 +224,20 @@ def _estimate_all(
     return estimates, seconds
 
 
-def _reached(run: Transitions) -> BoolArray:
+def _is_reached(run: Transitions) -> BoolArray:
     return np.isfinite(run.times)
 
 
-def _off_diagonal(matrix: Array | BoolArray) -> BoolArray:
-    """Return where a square matrix is about two different poses, (n, n)."""
+def _mask_diagonal(matrix: Array | BoolArray) -> BoolArray:
+    """Return a mask that is false on the diagonal of a square matrix, (n, n)."""
     return ~np.eye(len(matrix), dtype=bool)
 
 
 def _find_differing(reference: Transitions, others: list[Transitions]) -> BoolArray:
-    """Return whether any other run differs from the reference, (n, n)."""
+    """Return whether any run and the reference differ in what is reached, (n, n)."""
     differs = np.zeros(reference.times.shape, bool)
     for other in others:
-        differs |= _reached(other) != _reached(reference)
+        differs |= _is_reached(other) != _is_reached(reference)
     return differs
 
 

@@ -1,4 +1,4 @@
-"""Transition times: start at rest in each pose, and command the joints of each other.
+"""Transition times: start at rest in a pose, and command the joints of another pose.
 
 `times[i, j]` is the time in seconds from pose i to pose j: 0 on the diagonal, inf where
 j is not reached. The work is split into tiles of a few whole rows. Results do not
@@ -91,14 +91,14 @@ def estimate_times(
 
 
 def accessibility(times: Array) -> Array:
-    """Return `exp(-times)`, at least 1e-8, the value for not reached; NaN stays NaN."""
+    """Return `exp(-times)`, or 1e-8 if that is larger; NaN stays NaN."""
     times = np.asarray(times)
     access = np.exp(-times.astype(np.result_type(times, np.float32)))
     return np.asarray(np.maximum(access, access.dtype.type(FLOOR)))
 
 
 def split_rows(n: int, n_pairs: int = 0) -> list[range]:
-    """Split n rows of n pairs into tiles of about `n_pairs`, each an even row count."""
+    """Split n rows of n pairs into tiles: about `n_pairs` each, an even row count."""
     size = max(2, (n_pairs or _TILE_PAIRS) // n // 2 * 2)
     return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
@@ -126,8 +126,8 @@ def estimate_rows(
     """Estimate the transitions from some poses to all, (len(rows), n).
 
     With mirrored poses only even rows are simulated: the row of a mirrored pose is that
-    of its partner with partner columns swapped. `progress` is called with (simulations
-    done, total).
+    of its partner with the columns of partners swapped. `progress` is called
+    with (simulations done, total).
     """
     if not poses.mirrored:
         return _simulate_rows(poses, rows, config, engine, progress)
@@ -149,7 +149,7 @@ def estimate_to_standing(
     """Estimate the transition from each pose to standing, (n,).
 
     The goal is the state in which the robot comes to rest when it starts standing and
-    holds its joints. None if it does not stay standing.
+    holds its joints. Return None if it does not stay standing.
     """
     robot = poses.robot
     joints = robot.get_joints(robot.standing[None])
@@ -173,7 +173,7 @@ def estimate_pairs(
     """Estimate the transitions from poses `source`, (b,), to poses `goal`, (b,)."""
     times = np.zeros(len(source), np.float32)
     outcomes = np.full(len(source), Outcome.REACHED, np.uint8)
-    moves = source != goal  # from a pose to itself takes no time
+    moves = source != goal  # a pose reaches itself in no time
     start, end = poses.qpos[source[moves]], poses.qpos[goal[moves]]
     targets = poses.robot.get_joints(end)
     measured = _measure(poses.robot, start, targets, end, config, engine, progress)

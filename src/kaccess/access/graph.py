@@ -29,8 +29,8 @@ class Connectivity:
 
     Args:
         n_weak: Number of weakly connected components: moves count in both directions.
-        n_strong: Number of strongly connected components: each of their poses reaches
-            all others by a chain of moves.
+        n_strong: Number of strongly connected components: in each, every pose reaches
+            every other by a chain of moves.
         largest_strong: Number of poses in the largest strongly connected component.
         unreached: Poses that no other pose reaches in one move.
         dead_ends: Poses that reach no other pose in one move.

@@ -37,10 +37,10 @@ class MirrorCheck:
 def check_mirror(
     poses: Poses, config: AccessConfig, *, engine: Engine, n_pairs: int = 512
 ) -> MirrorCheck:
-    """Simulate some transitions of mirrored poses, and their mirror images.
+    """Simulate some transitions and their mirror images, and compare them.
 
     Args:
-        poses: n poses, of which 2i + 1 mirrors 2i.
+        poses: n poses; pose 2i + 1 mirrors pose 2i.
         config: Time limit, and tolerances within which a pose counts as reached.
         engine: Simulator.
         n_pairs: Number of random transitions.

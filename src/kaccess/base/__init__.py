@@ -1,4 +1,4 @@
-"""What every other part may use: errors, array types, files, statistics, the machine.
+"""Basics for all other parts: errors, array types, files, statistics, the machine.
 
-Nothing here knows a robot.
+Nothing here depends on a robot.
 """

@@ -1,9 +1,9 @@
 """Loops that Numba compiles to machine code on first use.
 
-As array operations of NumPy they would be slower. Re-centring stops reading a row at
-the first entry that rules it out. Scoring a swap visits only the poses that change
-their cluster. Rewards of a few robots would take a hundred array operations of 1 us
-each. The machine code is cached on disk, so only the very first call waits.
+NumPy's array operations would be slower. Re-centring stops reading a row at the first
+entry that rules it out. Scoring a swap visits only the poses that change their cluster.
+Rewards of a few robots would take a hundred array operations of 1 us each. The machine
+code is cached on disk, so only the very first call compiles it.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""JSON files that are whole or not there, with arrays and dataclasses inside."""
+"""JSON files with arrays and dataclasses, which are never half-written."""
 
 import json
 from dataclasses import fields, is_dataclass
@@ -14,7 +14,7 @@ __all__ = ["read_json", "write_json"]
 
 
 def write_json(path: Path, content: Settings) -> None:
-    """Write a JSON file in place of the one before."""
+    """Write a JSON file; it replaces an earlier one."""
     with whole_file(path) as draft:
         draft.write_text(json.dumps(content, indent=2, default=_as_json) + "\n")
 
@@ -25,7 +25,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _as_json(value: object) -> object:
-    """Return arrays as lists and dataclasses as objects; NaN becomes null."""
+    """Return arrays as lists, NaN in them as None, and dataclasses as dicts."""
     if isinstance(value, np.ndarray):
         plain = value.astype(object)
         plain[value != value] = None

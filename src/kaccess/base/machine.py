@@ -1,4 +1,4 @@
-"""The machine we run on: how many CPUs it has, and what it is called."""
+"""The machine that runs the package: its CPUs and software."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ __all__ = ["describe_machine", "n_cpus"]
 
 
 def n_cpus() -> int:
-    """Return the CPUs this process may use, which can be fewer than the machine has."""
+    """Return how many CPUs this process may use; the machine can have more."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -28,7 +28,7 @@ def describe_machine() -> dict[str, str | int]:
 
 
 def _cpu_name() -> str:
-    """Return the name of the processor, as far as the system tells it."""
+    """Return the name of the processor; empty if the system does not tell it."""
     known = Path("/proc/cpuinfo")
     lines = known.read_text().splitlines() if known.exists() else []
     names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]

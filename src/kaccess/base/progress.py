@@ -1,4 +1,4 @@
-"""Progress of work that is part of something larger."""
+"""Progress of one part of a larger piece of work."""
 
 from kaccess.base.types import Progress
 

@@ -26,9 +26,9 @@ def describe_changes(
     """Return how the given settings differ from those stored; empty if they do not.
 
     Args:
-        stored: Settings of before.
-        given: Settings of now.
-        complete: Whether a setting that is stored but not given is a difference, too.
+        stored: Earlier settings.
+        given: New settings.
+        complete: Whether a setting that is stored but not given is a difference too.
     """
     before, now = flatten(stored), flatten(given)
     names = dict.fromkeys([*before, *now] if complete else now)
@@ -40,7 +40,7 @@ def describe_changes(
 
 
 def _shorten(value: object) -> str:
-    """Return a value as text; of a long string, such as a hash, the beginning."""
+    """Return a value as text; a long string, such as a hash, is cut off."""
     text = repr(value)
     is_long = isinstance(value, str) and len(text) >= 60
     return f"{text[:13]}...'" if is_long else text

@@ -143,9 +143,8 @@ def _bootstrap(
 ) -> Interval:
     """Return a statistic of several samples with its bootstrap interval.
 
-    Each sample is resampled independently.
-
-    If a sample has a single run, the interval is NaN.
+    Each sample is resampled independently. If one has only one run, the interval is
+    NaN.
     """
     value = statistic(*samples)
     if min(map(len, samples)) < 2:

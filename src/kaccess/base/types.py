@@ -16,4 +16,4 @@ Progress = Callable[[int, int], None]
 """Callback that is called with (units done, units in total) during work."""
 
 TrainProgress = Callable[[int, int, Mapping[str, float]], None]
-"""Called with (steps done, steps in all, metrics such as `return`) as work goes on."""
+"""Callback for training: (steps done, steps in total, metrics such as `return`)."""

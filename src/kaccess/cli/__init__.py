@@ -22,9 +22,9 @@ from kaccess.report.rendering.headless import prefer_egl_without_screen
 __all__ = ["main"]
 
 _PITCH = (
-    "Measure how fast a legged robot gets from one resting pose to another. The graph "
-    "this gives says whether the robot can get up, gets it up without learning, and "
-    "guides learning."
+    "Measure how fast a legged robot gets from one resting pose to another. The times "
+    "form a graph. It shows whether the robot can get up, gives moves that get it up "
+    "without learning, and guides learning."
 )
 _STAGES = "Stages in order: sample, access, cluster, (search,) train, evaluate, report."
 
@@ -36,7 +36,9 @@ def main(argv: list[str] | None = None) -> None:
         print(f"kaccess {__version__}")
         return
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # whatever letters the terminal lacks
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # for characters that the terminal lacks
             stream.reconfigure(errors="backslashreplace")
     prefer_egl_without_screen()
     show_log()
@@ -44,13 +46,13 @@ def main(argv: list[str] | None = None) -> None:
         _run(argv)
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
-    except BrokenPipeError:  # whoever read our output has stopped, as `head` does
+    except BrokenPipeError:  # the reader of our output has stopped, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(
             2,
-            f"{error.strerror or error}{place}. Files stored before are whole; fix the "
+            f"{error.strerror or error}{place}. Files stored before are whole: fix the "
             "cause and run the same command again.",
         )
     except KeyboardInterrupt:

@@ -77,7 +77,8 @@ def run(
         print(
             f"\nThis was a short training: {size.train.episodes} episodes, the first "
             f"{size.sac.warmup_steps} steps random (rnd) or guided by the graph "
-            "(guided-rnd). For a full one, with more poses: kaccess train STUDY"
+            "(guided-rnd). For a full training, on a study with more poses: "
+            "kaccess train STUDY"
         )
 
 
@@ -112,10 +113,10 @@ def access(
 
     Args:
         study: Folder of the study.
-        config: When a pose counts as reached.
+        config: Transition from pose i to pose j, and when j counts as reached.
         engine: Simulator.
-        only_rows: START:STOP, estimate only the tiles with these rows. This splits the
-            work over processes or machines that share the folder.
+        only_rows: START:STOP, estimate only the tiles that contain any of these rows.
+            This splits the work over processes or machines that share the folder.
     """
     from kaccess import pipeline
 
@@ -139,9 +140,9 @@ def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
 def search(
     study: _Study, config: OmitArgPrefixes[SkillConfig], n_threads: _Threads = 0
 ) -> None:
-    """Search for postures that do a task from standing, for guided learners.
+    """Search for a skill: postures that do a task from standing, for guided learners.
 
-    Only tasks that are more than standing need it: backflips.
+    Only tasks that ask for more than standing need it, such as backflip.
 
     Args:
         study: Folder of the study.
@@ -182,7 +183,7 @@ def evaluate(
 
     Args:
         study: Folder of the study.
-        config: Which policies, and how.
+        config: Policies to test, and conditions of the test.
         engine: Simulator: mujoco, or warp for thousands of poses.
     """
     from kaccess import pipeline
@@ -201,7 +202,7 @@ def play(
 
     Args:
         study: Folder of a study; or bittle, to test and show its shipped policy.
-        config: Which motion.
+        config: Motion to show.
         video: Video file to write (H.264).
         viewer: Show the motion in a browser instead, with play, pause and a time
             slider; Ctrl-C ends it.
@@ -246,9 +247,9 @@ def export(
         study: Folder of the study.
         run: Name of the learner, such as ka/seed-0.
         onnx: File to write.
-        task: Task that it learned.
+        task: Task that the learner trained on.
         trained_under: Conditions of its training, as in evaluate.
-        best: Take the learner's best policy, as in evaluate.
+        best: Write the learner's best policy, as in evaluate.
     """
     from kaccess import pipeline
 
@@ -295,7 +296,7 @@ def compare_engines(
     Args:
         study: Folder of the study.
         engines: Two or more of mujoco, warp, bullet.
-        pairs: Approximate number of pairs: all pairs of some poses.
+        pairs: Approximate number of pairs: all pairs of some random poses.
         seed: Seed of the choice of poses.
         n_threads: CPU threads; 0 takes all.
         device: Device of warp: cuda:1, cpu, ...; by default the first GPU.

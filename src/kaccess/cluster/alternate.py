@@ -2,7 +2,7 @@
 
 Every tie goes to the lowest pose index. Centroids are kept in ascending order, so that
 the first maximum in a column of `access[centroids]` obeys this rule, and a clustering
-depends on the *set* of its centroids alone.
+depends only on the *set* of its centroids.
 
 Two lines of the paper are unclear. Here, the first centroid is any of the n poses, and
 a centroid belongs to its own cluster even if a duplicate of it is a centroid too.
@@ -34,7 +34,7 @@ class Alternation:
 
 
 def spread_seeds(access: Array, first: int, n_seeds: int) -> IntArray:
-    """Return `first`, then repeatedly the pose least tied to those picked so far.
+    """Pick `first`, then in turn the pose with least access to and from those picked.
 
     The seeds for k are the first k of the seeds for k + 1.
 
@@ -46,12 +46,12 @@ def spread_seeds(access: Array, first: int, n_seeds: int) -> IntArray:
     Returns:
         (k,) distinct pose indices in the order of picking.
     """
-    ties = np.zeros(len(access))
+    total = np.zeros(len(access))
     seeds = np.empty(n_seeds, dtype=np.intp)
     for i in range(n_seeds):
-        seeds[i] = first if i == 0 else ties.argmin()
-        ties += access[seeds[i]] + access[:, seeds[i]]
-        ties[seeds[i]] = np.inf
+        seeds[i] = first if i == 0 else total.argmin()
+        total += access[seeds[i]] + access[:, seeds[i]]
+        total[seeds[i]] = np.inf
     return seeds
 
 

@@ -1,4 +1,4 @@
-"""Clustering of poses as nodes of a directed graph: alternatives named by the paper.
+"""Clustering of poses as nodes of a directed graph: alternatives that the paper names.
 
 There is an edge from i to j if j is reached from i; its weight is the accessibility.
 These methods have no centroids of their own. The centroid of a cluster is the member
@@ -26,7 +26,7 @@ __all__ = ["DirectedSpectral", "Infomap", "Louvain"]
 
 
 class _GraphClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """Base of the methods: a partition of the graph, plus centroids."""
+    """Base class of the methods: partition the graph, then find centroids."""
 
     def fit(self, access: Array, y: None = None) -> "_GraphClustering":
         """Cluster the n poses of `access`, (n, n), from row to column."""

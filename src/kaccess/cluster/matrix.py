@@ -106,19 +106,19 @@ def check_centroids(centroid_indices: ArrayLike, n_poses: int) -> IntArray:
 
 def check_labels(labels: ArrayLike, centroids: IntArray, n_poses: int) -> IntArray:
     """Return labels as an array, (n,); raise `ArrayError` if they do not fit."""
-    homes, k = np.asarray(labels), len(centroids)
-    if homes.shape != (n_poses,):
+    array, k = np.asarray(labels), len(centroids)
+    if array.shape != (n_poses,):
         raise ArrayError(
-            f"`labels` must have shape ({n_poses},), one per pose, got {homes.shape}. "
+            f"`labels` must have shape ({n_poses},), one per pose, got {array.shape}. "
             "Pass the labels of all poses."
         )
-    if homes.min() < 0 or homes.max() >= k or (homes[centroids] != np.arange(k)).any():
+    if array.min() < 0 or array.max() >= k or (array[centroids] != np.arange(k)).any():
         raise ArrayError(
             f"`labels` must lie in [0, {k - 1}] and put centroid i into cluster i, got "
-            f"{homes[centroids][:10]} for the centroids. Pass labels and centroids of "
+            f"{array[centroids][:10]} for the centroids. Pass labels and centroids of "
             "the same clustering."
         )
-    return homes
+    return array
 
 
 def _convert_to_floats(access: ArrayLike, name: str) -> Array:
@@ -150,7 +150,7 @@ def _check_values(matrix: Array, name: str) -> Array:
     if low < 0.0 or high > 1.0:
         raise ArrayError(
             f"`{name}` must lie in [0, 1], got values from {low:.3g} to {high:.3g}. "
-            "Did you pass times? Pass `np.exp(-times)`; if not reached, time is inf."
+            "Did you pass times? Pass `np.exp(-times)`, with time inf if not reached."
         )
     return np.maximum(matrix, matrix.dtype.type(FLOOR)) if low < FLOOR else matrix
 

@@ -22,8 +22,8 @@ class Fit:
 
     Args:
         model: The fitted clustering.
-        curve: Index and coverage for each number tried, if the index chose it.
-        stability: Stability of that choice, if a bootstrap was asked for.
+        curve: Index and coverage for each number tried; None if not chosen by index.
+        stability: Stability of that choice; None without bootstrap.
     """
 
     model: Clustering

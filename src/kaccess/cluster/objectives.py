@@ -26,7 +26,7 @@ __all__ = [
 
 ObjectiveName = Literal["index", "access"]
 
-_MIN_GAIN = 1e-3  # of the index; a smaller one costs many more rounds for no benefit
+_MIN_GAIN = 1e-3  # of the index; smaller gains take many more rounds without benefit
 
 
 class Objective(Protocol):
@@ -44,7 +44,7 @@ class Objective(Protocol):
         """Return the score of a set of centroids; larger is better."""
 
     def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
-        """Return a set, ascending, that no swap improves, and the number of swaps."""
+        """Return ascending centroids that no swap improves, and the number of swaps."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class IndexObjective:
                 previous, score = score, self.score(np.sort(current))
                 assert score > previous, "a swap must raise the index"
                 n_swaps, idle = n_swaps + 1, 0
-            idle += 1  # this place now holds its best pose, swapped or not
+            idle += 1  # this centroid is now the best one here, swapped or not
             turn = (turn + 1) % len(current)
         return np.sort(current), n_swaps
 

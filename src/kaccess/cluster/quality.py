@@ -87,9 +87,9 @@ def assess(
     """Return the quality of a clustering; arguments as in `accessibility_index`."""
     matrix = check_access(access)
     centroids = check_centroids(centroid_indices, len(matrix))
-    homes = _assign(matrix, centroids) if labels is None else labels
-    homes = check_labels(homes, centroids, len(matrix))
-    return measure_quality(matrix, centroids, homes, alpha=alpha)
+    labels = _assign(matrix, centroids) if labels is None else labels
+    checked = check_labels(labels, centroids, len(matrix))
+    return measure_quality(matrix, centroids, checked, alpha=alpha)
 
 
 def measure_quality(

@@ -42,7 +42,7 @@ class Selection:
         k: Number of clusters.
         model: K-Access fitted with k clusters.
         curve: Index and coverage for each number that was tried.
-        stability: Stability of the choice, if a bootstrap was asked for.
+        stability: Stability of the choice; None without bootstrap.
     """
 
     k: int
@@ -65,7 +65,7 @@ def select_k(
 
     Args:
         access: (n, n) accessibilities in [0, 1], from row to column.
-        n_clusters: Numbers to try; the smallest of equally good ones is chosen.
+        n_clusters: Numbers to try; if several are equally good, the smallest is chosen.
         estimator: K-Access with the settings to use; by default `KAccess()`.
         random_state: Seed of all fits and resamples; overrides that of `estimator`.
         n_bootstrap: Number of resamples of the poses on which the choice is repeated.

@@ -34,7 +34,7 @@ def draw_resamples(
     """Return the distinct poses of each resample of n draws with replacement.
 
     A resample has about 63 % of the poses. A pose drawn twice counts once,
-    because its copy would be reached from it at no cost.
+    because it would reach its copy in no time.
     """
     draws = rng.integers(n_poses, size=(n_resamples, n_poses))
     return [np.unique(draw) for draw in draws]

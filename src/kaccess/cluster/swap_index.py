@@ -85,7 +85,7 @@ def find_replacement(
 
 @compiled
 def _describe(access: Array, kept: IntArray) -> _Clusters:
-    """Return the clusters of `kept`, which the scores of all candidates share."""
+    """Return the clusters of `kept`; the scores of all candidates use them."""
     labels, best = assign(access, kept)
     best[kept] = np.inf
     order = np.argsort(best, kind="mergesort")
@@ -184,7 +184,7 @@ def _claim(row: Array, bars: Array, moved: IntArray) -> int:
 def _take(
     access: Array, pose: int, moved: IntArray, clusters: _Clusters, scratch: _Scratch
 ) -> float:
-    """Fill in the losses of each cluster, and its summed access to `pose` after them.
+    """Store the losses of each cluster, and its summed access to `pose` after them.
 
     Returns:
         The worst access from `pose` to the poses it takes over.
@@ -204,7 +204,7 @@ def _take(
 def _settle(
     row: Array, bars: Array, clusters: _Clusters, scratch: _Scratch
 ) -> tuple[int, int, float]:
-    """Fill in A_intra and the mean access to the candidate after the losses.
+    """Store A_intra and the mean access to the candidate after the losses.
 
     Returns:
         The number of singletons among the clusters, the number of rows of A_inter that

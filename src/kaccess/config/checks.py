@@ -6,7 +6,7 @@ from kaccess.base.errors import InputError
 
 __all__ = ["check_choice", "check_counts", "check_not_negative", "check_positive"]
 
-_LARGEST = 1e6  # seconds, metres, radians: beyond this something is mistyped
+_LARGEST = 1e6  # seconds, metres, radians: larger values are typing errors
 
 
 def check_positive(**settings: float) -> None:

@@ -28,13 +28,13 @@ class SkillConfig:
     task: TaskName = "backflip"
     """Task that the skill must do, starting from standing."""
     postures: int = 3
-    """Number of postures, each held for a while; standing follows the last."""
+    """Number of postures, each held for a while; then the robot stands."""
     seconds: float = 1.8
-    """Duration of the skill, including the rest at its end [s]."""
+    """Duration of the skill, including standing at its end [s]."""
     candidates: int = 256
-    """Candidates tried in each round."""
+    """Number of candidates in each round."""
     rounds: int = 50
-    """Rounds; each draws candidates around the best of the round before."""
+    """Number of rounds; each draws candidates around the best of the previous one."""
     noise: float = 0.1
     """Amplitude of the noise added to actions in the second half of the rounds, so that
     the skill found is robust; 1 is half of a joint's range [-]."""
@@ -65,11 +65,11 @@ class TrainConfig:
     starts: tuple[str, ...] = ()
     """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or a mixture such
     as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, learners follow the routes
-    of the accessibility graph during their warm-up, and after standing up the skill
-    that `kaccess search` found, if the task needs one. The default, guided-rnd, learns
-    fastest."""
+    of the accessibility graph during their warm-up. Once standing, they follow the
+    skill that `kaccess search` found, if the task needs one. The default, guided-rnd,
+    learns fastest."""
     seeds: int = 3
-    """Seeds for each kind of starts; each seed is one learner."""
+    """Number of seeds for each kind of starts; each seed is one learner."""
     first_seed: int = 0
     """First seed: set it to add learners later, or on another machine."""
     episodes: int = 1600
@@ -77,11 +77,11 @@ class TrainConfig:
     test_every: int = 50
     """Episodes between two tests of the learning curve."""
     test_poses: int = 100
-    """Test poses of the learning curve; no learner trains on them."""
+    """Number of test poses of the learning curve; no learner trains on them."""
     test_engine: Literal["mujoco", "warp"] = "mujoco"
     """Simulator of these tests: mujoco (CPU), or warp (GPU) for many learners."""
     conditions: str = ""
-    """Conditions of training and tests that differ from the study, such as
+    """Conditions of training and tests, if not those of the study, such as
     torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay."""
 
     def __post_init__(self) -> None:
@@ -108,8 +108,8 @@ class SacConfig:
     gamma: float = 0.987
     """Discount factor per step [-]."""
     return_steps: int | None = None
-    """Steps of an n-step return. By default the task's own number: 4, and 8 for
-    backflips; 1 in environments that are not ours."""
+    """Number of steps of an n-step return. By default the task decides: 4, or 8 for
+    backflips; 1 in environments of other packages."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer of actor and critics."""
     batch_size: int = 256
@@ -121,16 +121,16 @@ class SacConfig:
     target_entropy: float | None = None
     """Target entropy of the policy [nat]; by default minus the number of actions."""
     initial_alpha: float = 0.02
-    """Initial entropy coefficient; a small one lets reward count sooner [-]."""
+    """Initial entropy coefficient; if small, reward has more weight at first [-]."""
     warmup_steps: int = 5000
-    """Warm-up steps of each learner, before its first update: random actions, or the
-    guide's."""
+    """Steps of each learner before its first update: the warm-up. Its actions are
+    random, or the guide's."""
     envs_per_learner: int = 1
-    """Environments of each learner; on a GPU, 8 are twice as fast as 1."""
+    """Number of environments of each learner; on a GPU, 8 train twice as fast as 1."""
     updates_per_step: int = 1
-    """Updates of each learner per step of each of its environments."""
+    """Number of updates of each learner per step of each of its environments."""
     capacity: int = 500_000
-    """Size of each learner's replay buffer; the oldest transitions are overwritten."""
+    """Number of transitions in each replay buffer; the oldest are overwritten."""
     compiled: bool = False
     """Compile the update on a GPU: takes 20 s, then updates run 1.5 times as fast."""
 
@@ -169,11 +169,11 @@ class SacConfig:
 
     @property
     def n_return_steps(self) -> int:
-        """Steps of an n-step return."""
+        """Number of steps of an n-step return; 1 if left open."""
         return 1 if self.return_steps is None else self.return_steps
 
     def fill_in(self, *, return_steps: int) -> "SacConfig":
-        """Return these settings with `return_steps` filled in if it was left open."""
+        """Return these settings with `return_steps` filled in if it was None."""
         if self.return_steps is not None:
             return self
         return replace(self, return_steps=return_steps)
@@ -190,10 +190,10 @@ class EvaluateConfig:
     without any."""
     conditions: str | None = None
     """Conditions of the test, such as friction=0.3,slope=10; by default those of the
-    training. The word nominal means none."""
+    training. Write nominal for none."""
     best: bool = False
-    """Test each learner's best policy on its learning curve, not its last one. The
-    poses of the curve are not those of this test."""
+    """Test the policy with the best result on the learning curve of each learner, not
+    the last one. The curve and this test use different poses."""
     poses: int = 500
     """Number of test poses."""
 
@@ -212,22 +212,22 @@ class PlayConfig:
     """Which motion is shown: a policy's, or the move from one pose to another."""
 
     run: str | None = None
-    """Learner of the study, such as ka/seed-0; or routes: the fastest moves of the
-    study's graph, with nothing learned."""
+    """Learner of the study, such as ka/seed-0; or routes, to follow the fastest routes
+    of the study's graph, without learning."""
     transition: tuple[int, int] | None = None
-    """Show no policy but the move from one pose of the study to another, given by
-    their two numbers."""
+    """Numbers of two poses of the study: show the move from the first to the second,
+    not a policy."""
     task: TaskName = DEFAULT_TASK
     """Task that the policy learned."""
     trained_under: str = ""
     """Conditions of its training, as in `evaluate`."""
     conditions: str | None = None
-    """Conditions to show it under, as in `evaluate`."""
+    """Conditions of the motion shown, as in `evaluate`."""
     best: bool = False
     """Show the learner's best policy, as in `evaluate`."""
     pose: int | None = None
-    """Number of the start pose: by default the first test pose of the study, or the
-    first fresh pose in which the robot lies on its back."""
+    """Number of the start pose. By default the first test pose of the study; for the
+    shipped policy, the first fresh pose in which the robot lies on its back."""
     poses: int = 100
     """Number of fresh poses that the shipped policy is tested on."""
     seed: int = 0
@@ -244,5 +244,5 @@ class PlayConfig:
 
     @property
     def shown_under(self) -> str:
-        """Conditions to show the policy under."""
+        """Conditions of the motion shown."""
         return self.trained_under if self.conditions is None else self.conditions

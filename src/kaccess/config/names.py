@@ -32,7 +32,7 @@ class MethodInfo:
     """A clustering method.
 
     Args:
-        starts: Name of the starts that its centroids are; ka, km, wkm are the paper's.
+        starts: Name of the starts made of its centroids; ka, km, wkm are the paper's.
         title: Name in tables.
     """
 
@@ -63,7 +63,7 @@ def _find_tasks() -> dict[str, str]:
 
 
 TASKS: Mapping[str, str] = _find_tasks()
-"""Module of each task in `kaccess.envs.tasks`, by the task's name: a file is a task."""
+"""Module of each task, by the task's name; each file in `envs/tasks` is a task."""
 
 if TYPE_CHECKING:
     Method = str

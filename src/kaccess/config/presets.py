@@ -16,11 +16,11 @@ class Preset:
     poses: int
     """Number of poses."""
     train: TrainConfig | None = None
-    """A short training at the end; None leaves it out."""
+    """A short training at the end; None for no training."""
     sac: SacConfig = field(default_factory=SacConfig)
     """Settings of that training."""
     test_poses: int = 100
-    """Test poses of its policies."""
+    """Number of poses from which its policies are tested."""
 
 
 PRESETS: Mapping[PresetName, Preset] = {

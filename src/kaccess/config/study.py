@@ -38,12 +38,13 @@ class EngineConfig:
         check_not_negative(threads=self.threads)
         if self.device is not None and self.engine != "warp":
             raise InputError(
-                f"`device` is for the engine 'warp', not for {self.engine!r}."
+                f"`device` is for the engine 'warp', not for {self.engine!r}. Leave it "
+                "out, or choose 'warp'."
             )
 
     @classmethod
     def of(cls, engine: "EngineName | EngineConfig") -> "EngineConfig":
-        """Return the settings given, or those of the engine with that name."""
+        """Return the settings given, or default settings of the engine named."""
         return engine if isinstance(engine, EngineConfig) else cls(engine=engine)
 
 
@@ -56,7 +57,7 @@ class StillConfig:
     angular_velocity: float = 0.1
     """Angular speed of the base below which it is at rest [rad/s]."""
     joint_velocity: float = 0.1
-    """Speed below which each joint is at rest [rad/s]."""
+    """Speed of a joint below which it is at rest [rad/s]."""
     window: float = 0.1
     """Time for which all speeds must stay below these limits [s]."""
 
@@ -78,12 +79,12 @@ class SampleConfig:
     seed: int = 0
     """Seed of the draws; a larger `n` adds poses and keeps the earlier ones."""
     draw: Draw = "move"
-    """`move`: drop with the standing joints and command the random ones, so that every
-    pose is one the robot can get into. `teleport`: drop with the random joints, as the
-    paper does; it puts legs where no motion could take them."""
+    """`move`: drop the robot with its standing joint positions and command random ones,
+    so that it can get into every pose by moving. `teleport`: drop it with random joint
+    positions, as the paper does; some legs are then where no motion could take them."""
     mirror: bool = False
-    """Draw half of the poses and add their mirror images (2i + 1 mirrors 2i), so that
-    half of the transition times follow from the other half."""
+    """Draw half of the poses and add their mirror images (pose 2i + 1 mirrors pose
+    2i), so that half of the transition times follow from the other half."""
     drop_height: float | None = None
     """Height of the base at the start of the drop [m]; by default the robot's own."""
     time_limit: float = 2.0
@@ -129,23 +130,24 @@ class ClusterConfig:
     """How poses are clustered, and how the number of clusters is chosen."""
 
     method: Method = "kaccess"
-    """K-Access, or a rival: K-Means on gravity and joints, the same with gravity
+    """K-Access, or another method: K-Means on gravity and joints, the same with gravity
     weighted by 2, directed k-medoids (mean access from the best centroid), directed
     Louvain, Infomap, directed spectral clustering."""
     k: int | None = None
-    """Number of clusters; by default the one with the best index."""
+    """Number of clusters; by default the method chooses, K-Access the one with the best
+    index. Louvain and Infomap always choose."""
     k_max: int = 120
-    """Largest number of clusters to choose from."""
+    """Largest number of clusters to try."""
     solver: Literal["swap", "alternate"] = "swap"
-    """Solver of K-Access: `alternate` is the paper's Algorithm 1; `swap` continues from
-    its result by swapping centroids while that raises the index."""
+    """Solver of K-Access: `alternate` is the paper's Algorithm 1; `swap` then
+    swaps centroids for other poses as long as this raises the index."""
     alpha: float = 1.0
-    """Penalty of the index for each cluster of one pose [-]."""
+    """Penalty of the index for each cluster with only one pose [-]."""
     n_init: int = 30
-    """Restarts of Algorithm 1 for each k."""
+    """Number of restarts of Algorithm 1 for each k."""
     n_bootstrap: int = 0
-    """Bootstrap resamples on which the choice of k is repeated, to see how stable it
-    is. Each costs as much as the choice itself."""
+    """Number of bootstrap resamples on which the choice of k is repeated, to see how
+    stable it is. Each takes as long as the choice itself."""
     seed: int = 0
     """Seed of the restarts."""
 
@@ -160,8 +162,8 @@ class ClusterConfig:
         check_not_negative(seed=self.seed)
         if self.n_bootstrap < 0 or (self.n_bootstrap and self.k is not None):
             raise InputError(
-                "`n_bootstrap` must not be negative, and goes with the choice of k, "
-                f"not with a given `k`, got {self.n_bootstrap}."
+                "`n_bootstrap` must be at least 0, and must be 0 if `k` is given, got "
+                f"{self.n_bootstrap}."
             )
 
 

@@ -13,7 +13,7 @@ class Settled:
     """Where and when robots came to rest.
 
     Args:
-        qpos: (b, nq) states at the end of the quiet window, or at the time limit.
+        qpos: (b, nq) states at the end of the quiet window, else of the simulation.
         time: (b,) start of the quiet window [s]; inf if there is none.
         diverged: (b,) whether the simulation diverged; `time` is inf there.
     """
@@ -44,7 +44,7 @@ class Engine(Protocol):
         Args:
             qpos: (b, nq) states to start from, with zero velocity.
             targets: (b, nu) joint targets.
-            time_limit: Simulated time in which the quiet window must end [s].
+            time_limit: Simulated time within which the quiet window must end [s].
             progress: Called with (simulations done, b) from time to time.
 
         Returns:

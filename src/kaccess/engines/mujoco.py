@@ -24,9 +24,9 @@ from kaccess.robots import Robot
 
 __all__ = ["MujocoEngine", "make_lean_model", "silence_warnings"]
 
-_CHUNK = 10  # steps between checks: half of it is wasted per simulation of about 300
+_CHUNK = 10  # steps between checks: wastes about 5 of 300 steps per simulation
 _SLOTS_PER_THREAD = 64
-_QUEUE_PER_SLOT = 16  # simulations per slot in a call: the tail is short then
+_QUEUE_PER_SLOT = 16  # simulations per slot in a call: few slots are idle at the end
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class MujocoEngine:
         slots.quiet[free] = 1  # it starts at rest
 
     def _advance(self, slots: _Slots, limit: int, settled: Settled) -> None:
-        """Simulate a chunk of steps, and write the results of those done."""
+        """Simulate a chunk of steps, and store the results of simulations that end."""
         busy = slots.busy
         row, steps = slots.row[busy], slots.steps[busy]
         record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=busy)
@@ -144,11 +144,11 @@ class MujocoEngine:
 
 
 def make_lean_model(robot: Robot) -> mujoco.MjModel:
-    """Return a robot's model without work that does not affect its motion.
+    """Return a robot's model without computations that do not affect motion.
 
     Motion stays the same except for rounding. Sensors are off, since nothing reads
-    them. One robot is one island: for Bittle, sparse matrices and no search for islands
-    make each step a sixth faster.
+    them. Islands are off, since one robot is one island. Matrices are sparse. For
+    Bittle, the last two make each step a sixth faster.
     """
     model = robot.model.__copy__()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR

@@ -1,4 +1,4 @@
-"""Robots: their MJCF files, and the properties that the package needs of them."""
+"""Robots: their MJCF files, and the properties that the package reads from them."""
 
 from kaccess.robots.mirror import Mirror, find_mirror
 from kaccess.robots.registry import ROBOTS, RobotSpec, load_robot

@@ -1,8 +1,8 @@
 """Left-right mirror images of a robot's poses, found from its geometry.
 
-A symmetric robot, reflected in the plane y = 0, is itself with left and right joints
-exchanged. So a mirrored state with mirrored targets moves as the mirror image, and one
-measured transition is also valid for its mirror image.
+Reflection in the plane y = 0 only exchanges the left and right joints of a symmetric
+robot. So mirrored states with mirrored targets move as mirror images, and the result of
+one transition is also valid for its mirror image.
 """
 
 from dataclasses import dataclass
@@ -123,8 +123,8 @@ def _measure_asymmetry(robot: Robot, mirror: Mirror) -> float:
     worst = 0.0
     for _ in range(_N_TRIALS):
         qpos, qvel, target = _draw_state(robot, rng)
-        there = _accelerate(robot, qpos, qvel, target)
-        here = _accelerate(
+        there = _compute_acceleration(robot, qpos, qvel, target)
+        here = _compute_acceleration(
             robot,
             mirror.reflect_qpos(qpos),
             mirror.reflect_qvel(qvel),
@@ -145,7 +145,9 @@ def _draw_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array, A
     return qpos, qvel, rng.uniform(low, high)[None]
 
 
-def _accelerate(robot: Robot, qpos: Array, qvel: Array, target: Array) -> Array:
+def _compute_acceleration(
+    robot: Robot, qpos: Array, qvel: Array, target: Array
+) -> Array:
     data = mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos[0], qvel[0], target[0]
     mujoco.mj_forward(robot.model, data)

@@ -1,6 +1,6 @@
 """The robots of the package, and a loader for others.
 
-The spec of a robot has the path of its MJCF file, and values that replace those in it.
+The spec of a robot has the path of its MJCF file, and values to replace in it.
 """
 
 from collections.abc import Mapping
@@ -99,8 +99,8 @@ def _compile(spec: RobotSpec) -> mujoco.MjModel:
 def _measure_reach(model: mujoco.MjModel) -> float:
     """Return an upper bound on the distance of any part from the base [m].
 
-    From the base to a geom, each link adds at most its length and the travel of its
-    slides.
+    From the base to a geom, each link adds at most its length, the travel of its slides
+    and twice the offset of its joints.
     """
     if model.njnt == 0:
         return 0.0

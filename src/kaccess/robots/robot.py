@@ -18,7 +18,7 @@ from kaccess.base.types import Array, BoolArray, IntArray
 
 __all__ = ["Robot"]
 
-# Prefixes of arrays of MjModel that do not affect motion: names, looks, sensors.
+# Prefixes of arrays of MjModel that do not affect motion: names, colours, sensors.
 _NO_PHYSICS = ("cam_", "key_", "light_", "mat_", "name", "sensor_", "skin_", "tex_")
 _STANDING_KEYS = ("stand", "standing", "home")
 _SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -31,8 +31,8 @@ class Robot:
     Args:
         name: Name in the registry, or path of the MJCF file.
         model: Compiled model, including the ground.
-        drop_height: Height of the base at which a fall begins, clear of the ground in
-            any orientation [m].
+        drop_height: Height of the base at the start of a drop; high enough not to touch
+            the ground in any orientation [m].
     """
 
     name: str
@@ -102,7 +102,7 @@ class Robot:
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """Names of the parts that can touch the ground: of a geom, or of its body."""
+        """Names of parts that can touch the ground: of the geom, else of its body."""
         return tuple(dict.fromkeys(self._part_of_geom[self._is_robot_geom]))
 
     @cached_property

@@ -13,8 +13,8 @@ from kaccess.poses import Poses, settle_keyframes
 from kaccess.starts import (
     KEYFRAME_STARTS,
     InitialStates,
-    command_for,
-    known_starts,
+    find_command,
+    list_starts,
     parse_mixture,
 )
 from kaccess.study.study import Study
@@ -24,7 +24,7 @@ __all__ = ["find_starts", "write_centroids", "write_plain_starts"]
 
 def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
     """Write centroids as starts of equal weight, and return the file."""
-    path = _path(study, name)
+    path = _make_path(study, name)
     _select_poses(study.poses, centroids).save(path)
     return path
 
@@ -32,13 +32,13 @@ def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
 def write_plain_starts(study: Study) -> None:
     """Write the starts that need no clustering: `rnd`, `9-pose`, `1-pose`."""
     poses, robot = study.poses, study.robot
-    _select_poses(poses, np.arange(len(poses))).save(_path(study, "rnd"))
+    _select_poses(poses, np.arange(len(poses))).save(_make_path(study, "rnd"))
     engine = make_engine("mujoco", robot, study.still)
     for name, keys in KEYFRAME_STARTS.items():
         if set(keys) <= robot.keyframes.keys():
             qpos = settle_keyframes(robot, keys, engine=engine)
             starts = InitialStates.uniform(qpos, names=keys, model=robot.fingerprint)
-            starts.save(_path(study, name))
+            starts.save(_make_path(study, name))
 
 
 def find_starts(study: Study, text: str, task: Task) -> InitialStates:
@@ -52,7 +52,7 @@ def find_starts(study: Study, text: str, task: Task) -> InitialStates:
     return InitialStates.mix(parts)
 
 
-def _path(study: Study, name: str) -> Path:
+def _make_path(study: Study, name: str) -> Path:
     return study.path / "starts" / f"{name}.npz"
 
 
@@ -65,14 +65,14 @@ def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:
 
 
 def _load(study: Study, name: str, task: Task) -> InitialStates:
-    path = _path(study, name)
+    path = _make_path(study, name)
     if not path.exists():
-        raise InputError(_how_to_get(study, name, path))
+        raise InputError(_explain_missing(study, name, path))
     starts = InitialStates.load(path)
     if starts.model != study.settings["model"]:
         raise InputError(
             f"{path} belongs to another robot than the study, or to another version "
-            f"of it. Write it again with `kaccess cluster {study.path}`."
+            f"of its robot. Write it again with `kaccess cluster {study.path}`."
         )
     fits = task.qualifies(starts.qpos)
     if not fits.any():
@@ -83,11 +83,11 @@ def _load(study: Study, name: str, task: Task) -> InitialStates:
     return starts.select(fits)
 
 
-def _how_to_get(study: Study, name: str, path: Path) -> str:
-    command = command_for(name, study.path)
+def _explain_missing(study: Study, name: str, path: Path) -> str:
+    command = find_command(name, study.path)
     if command is None:
         return (
-            f"Unknown starts {name!r}: none of {', '.join(known_starts())}, nor a file "
-            f"{path}."
+            f"Unknown starts {name!r}: must be one of {', '.join(list_starts())}, or "
+            f"have a file {path}."
         )
     return f"{study.path} has no starts {name!r} yet. Run `{command}` first."

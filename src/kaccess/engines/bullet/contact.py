@@ -7,8 +7,9 @@ prism with 16 sides; meshes and ellipsoids are convex hulls, 1 mm thicker on all
 Friction. MuJoCo takes the larger coefficient of two geoms, Bullet the product of two
 factors. Robot and ground get factors whose products are MuJoCo's coefficients. They are
 exact for every contact with the ground. For contacts of the robot with itself, they are
-exact if all its geoms have the same coefficient, else in the geometric mean. Torsional
-and rolling friction (contacts with more than three dimensions) are not supported.
+exact if all its geoms have the same coefficient; else only their geometric mean is.
+Torsional and rolling friction (contacts with more than three dimensions) are not
+supported.
 
 Softness. Bullet's contacts and joint limits are hard, and each step corrects a share of
 the error x. The share follows from `solref`, which defines the acceleration -b v - k x:
@@ -116,11 +117,11 @@ def _describe_shape(model: mujoco.MjModel, geom: int, pos: Array, quat: Array) -
         points = model.mesh_vert[first : first + count]
         vertices = points[ConvexHull(points).vertices].astype(float)
     elif kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        vertices = _sphere_points(400) * size
+        vertices = _make_sphere_points(400) * size
     return Shape(GEOM_KINDS[kind], size, np.array(pos), np.array(quat), vertices)
 
 
-def _sphere_points(n: int) -> Array:
+def _make_sphere_points(n: int) -> Array:
     """Return n points spread evenly over the unit sphere, (n, 3), on a spiral."""
     z = 1 - (2 * np.arange(n) + 1) / n
     angle = np.pi * (1 + np.sqrt(5)) * np.arange(n)
@@ -176,7 +177,7 @@ def add_friction(
     first = [surface.geoms[0] for surface in surfaces]
     moving, ground = first[:n_moving], first[n_moving:]
     on_ground = np.array(
-        [[_friction(model, geom, other) for other in ground] for geom in moving]
+        [[_combine_friction(model, geom, other) for other in ground] for geom in moving]
     )
     if (on_ground != on_ground[:, :1]).any():
         raise InputError(
@@ -184,7 +185,7 @@ def add_friction(
             "engine does not support. Either give them the same friction, or choose "
             "the 'mujoco' engine."
         )
-    factor = _ground_factor(model, moving, on_ground[:, 0], collides)
+    factor = _fit_ground_factor(model, moving, on_ground[:, 0], collides)
     factors = [*(on_ground[:, 0] / factor), *([factor] * len(ground))]
     return tuple(
         replace(surface, friction=float(value))
@@ -192,21 +193,21 @@ def add_friction(
     )
 
 
-def _ground_factor(
+def _fit_ground_factor(
     model: mujoco.MjModel, moving: list[int], on_ground: Array, collides: BoolArray
 ) -> float:
     """Return the ground's factor that fits contacts of the robot with itself best."""
     ratios = [
-        on_ground[a] * on_ground[b] / _friction(model, moving[a], moving[b])
+        on_ground[a] * on_ground[b] / _combine_friction(model, moving[a], moving[b])
         for a, b in combinations(range(len(moving)), 2)
-        if collides[a, b] and _friction(model, moving[a], moving[b]) > 0
+        if collides[a, b] and _combine_friction(model, moving[a], moving[b]) > 0
     ]
     if ratios and min(ratios) > 0:
         return float(np.exp(0.5 * np.mean(np.log(ratios))))
     return float(np.sqrt(on_ground.max(initial=0.0)) or 1.0)
 
 
-def _friction(model: mujoco.MjModel, geom: int, other: int) -> float:
+def _combine_friction(model: mujoco.MjModel, geom: int, other: int) -> float:
     """Return the sliding friction of two geoms, combined as in MuJoCo."""
     pair = [geom, other]
     priority = model.geom_priority[pair]

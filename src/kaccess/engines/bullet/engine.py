@@ -1,8 +1,8 @@
-"""The engine on PyBullet, in this process or in several.
+"""The `bullet` engine: PyBullet, in this process or in several.
 
 Each simulation is a loop in Python: compute the torques, step, check whether the robot
-is at rest. PyBullet does not release Python's global lock, so using more cores takes
-processes. They are spawned, not forked, since forking a process with MuJoCo's threads
+is at rest. PyBullet does not release Python's global lock, so each core needs its own
+process. They are spawned, not forked, since forking a process with MuJoCo's threads
 is unsafe. They do not import the caller's script, so it needs no
 `if __name__ == "__main__"`. They end when their parent process ends, for any reason.
 """
@@ -43,7 +43,7 @@ class BulletEngine:
 
     `kaccess.engines.bullet.model` and `.contact` explain how the MuJoCo model is
     converted. This engine is for checking results with another simulator, the paper's.
-    It is slow: Bittle makes 1250 steps/s on a core, and 64000 with the `mujoco` engine.
+    It is slow: 1250 steps/s of Bittle on a core, while the `mujoco` engine makes 64000.
 
     Args:
         robot: Robot to simulate.
@@ -102,7 +102,7 @@ class BulletEngine:
         )
 
     def _run(self, tasks: list[_Task]) -> Iterator[Settled]:
-        """Yield the results of tasks, in order."""
+        """Run tasks, and yield their results in order."""
         if self._n_processes > 1 and len(tasks) > 1:
             yield from self._run_in_processes(tasks)
             return
@@ -111,7 +111,7 @@ class BulletEngine:
             yield self._here.settle(*task)
 
     def _run_in_processes(self, tasks: list[_Task]) -> Iterator[Settled]:
-        """Yield the results of tasks, in order, that run in several processes."""
+        """Run tasks in several processes, and yield their results in order."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._n_processes,
@@ -173,7 +173,7 @@ class _Settler:
 
 
 def _has_diverged(qpos: Array, qvel: Array) -> bool:
-    """Return whether a state is NaN or implausibly large."""
+    """Return whether a state has values that are NaN or far too large."""
     plausible = (np.abs(qpos) < _LARGEST_POSITION).all()
     return not (plausible and (np.abs(qvel) < _LARGEST_SPEED).all())
 
@@ -203,10 +203,10 @@ def _settle_in_worker(qpos: Array, targets: Array, limit: int) -> Settled:
 
 @contextmanager
 def _isolate_workers() -> Iterator[None]:
-    """Start processes that do not import the running script and ignore Ctrl-C."""
+    """Make new processes ignore Ctrl-C, and not import the running script."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
-    if hasattr(signal, "pthread_sigmask"):  # inherited; here Ctrl-C stays pending
+    if hasattr(signal, "pthread_sigmask"):  # workers inherit it; here Ctrl-C waits
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -9,7 +9,7 @@ Armature. Bullet has none, but a light link needs it: the shank of Bittle has 3e
 kg m^2 about its knee, the armature adds 2e-4, and without it the PD control at 300 Hz
 is unstable. Added to the inertia of the links, it would triple the pitch inertia of the
 standing robot. So each joint gets a rotor, as in a real servo: it belongs to the
-parent, is geared up by `GEAR`, and has 1 / `GEAR`^2 of that inertia. Accelerations
+parent, turns `GEAR` times as fast, and has 1 / `GEAR`^2 of that inertia. Accelerations
 under random torques then equal MuJoCo's up to about 1 / `GEAR`. Rotors take most of the
 time; with them, PyBullet agrees with MuJoCo on 96 % of pairs of Bittle's poses, without
 on 94 % (benchmarks/bullet_agreement.py).
@@ -109,7 +109,7 @@ class Actuators:
 
 @dataclass(frozen=True, kw_only=True)
 class BulletModel:
-    """A robot and its ground, converted for PyBullet. nj joints: all but the free one.
+    """A robot and its ground, for PyBullet; nj counts all joints but the free one.
 
     Args:
         timestep: Physics step [s].
@@ -190,7 +190,7 @@ def describe_robot(model: mujoco.MjModel, name: str) -> BulletModel:
 
 
 def _describe_ranges(model: mujoco.MjModel, limited: IntArray) -> Array:
-    """Return the limits of all joints, (nj, 2), of which some are limited."""
+    """Return the limits of all joints, (nj, 2); lower above upper if unlimited."""
     ranges = np.tile([1.0, -1.0], (model.njnt - 1, 1))
     ranges[limited - 1] = model.jnt_range[limited] - model.qpos0[6 + limited, None]
     return ranges
@@ -206,7 +206,7 @@ def _describe_passive(model: mujoco.MjModel) -> Array:
 def _describe_links(model: mujoco.MjModel) -> tuple[Link, list[Link], list[Surface]]:
     """Return the base, all other links except rotors, and their surfaces."""
     root = int(model.jnt_bodyid[0])
-    base = _with_inertia(Link(body=root, parent=-1), model, np.zeros(3))
+    base = _add_inertia(Link(body=root, parent=-1), model, np.zeros(3))
     links: list[Link] = []
     surfaces: list[Surface] = []
     link_of = {root: -1}
@@ -248,7 +248,7 @@ def _make_joint_links(
     """
     quat, offset = np.array(model.body_quat[body]), np.zeros(3)
     chain: list[Link] = []
-    for joint in range(*_joints_of(model, body)):
+    for joint in range(*_find_joints(model, body)):
         place = place + _rotate(quat, model.jnt_pos[joint] - offset)
         offset = np.array(model.jnt_pos[joint])
         link = Link(
@@ -265,16 +265,16 @@ def _make_joint_links(
     if not chain:
         fixed = Link(body=body, parent=parent, pos=_vector(place), quat=_vector(quat))
         chain = [fixed]
-    chain[-1] = _with_inertia(chain[-1], model, -offset)
+    chain[-1] = _add_inertia(chain[-1], model, -offset)
     return chain, -offset
 
 
-def _joints_of(model: mujoco.MjModel, body: int) -> tuple[int, int]:
+def _find_joints(model: mujoco.MjModel, body: int) -> tuple[int, int]:
     first = int(model.body_jntadr[body])
     return first, first + int(model.body_jntnum[body])
 
 
-def _with_inertia(link: Link, model: mujoco.MjModel, body_origin: Array) -> Link:
+def _add_inertia(link: Link, model: mujoco.MjModel, body_origin: Array) -> Link:
     """Return a link with its body's mass and inertia.
 
     Args:
@@ -303,7 +303,7 @@ def _rotate(quat: Array, vector: Array) -> Array:
 
 def _make_rotors(model: mujoco.MjModel, links: list[Link]) -> Iterator[Link]:
     """Yield a rotor for each link whose joint has armature or damping."""
-    reflected = _reflected_inertia(model) / GEAR**2
+    reflected = _compute_reflected_inertia(model) / GEAR**2
     for link in links:
         if link.joint < 0 or reflected[link.joint] <= 0:
             continue
@@ -319,7 +319,7 @@ def _make_rotors(model: mujoco.MjModel, links: list[Link]) -> Iterator[Link]:
         )
 
 
-def _reflected_inertia(model: mujoco.MjModel) -> Array:
+def _compute_reflected_inertia(model: mujoco.MjModel) -> Array:
     """Return armature plus implicit damping of joints, (nj,) [kg m^2 or kg]."""
     damping = np.maximum(model.dof_damping[6:], 0.0)
     if model.opt.integrator in _IMPLICIT:

@@ -6,9 +6,9 @@ result depends on its start only. For Bittle a new world takes 7 ms, and the mea
 simulation 190 ms.
 
 The solver is iterative. A contact on a light link transfers only a little of a rotor's
-momentum in each iteration, so it needs many. Compared with 4000 iterations, half a
-second of Bittle's motion has a mean error of 0.005 rad after 50 iterations, 0.0006
-after 200 and 0.0002 after 500.
+momentum in each iteration, so many iterations are needed. Compared with 4000, half a
+second of Bittle's motion has a mean error of 0.005 rad with 50 iterations, 0.0006 with
+200 and 0.0002 with 500.
 """
 
 import os
@@ -180,9 +180,9 @@ class World:
         return int(getattr(self.bullet, kind))
 
     def _find_links(self) -> list[int]:
-        """Return Bullet's index of each link: it sorts them depth first.
+        """Return Bullet's index of each link.
 
-        Bullet names the joint of link i `joint<i + 1>`.
+        Bullet sorts links depth first, and names the joint of link i `joint<i + 1>`.
         """
         names = [
             self.bullet.getJointInfo(self.body, index)[1].decode()
@@ -211,7 +211,7 @@ class World:
         )
 
     def _make_single_shape(self, shape: Shape) -> int:
-        """Make a shape outside of a compound, where planes and hulls must be."""
+        """Make a shape on its own; planes and hulls cannot be part of a compound."""
         vertices = [] if shape.vertices is None else shape.vertices.tolist()
         return int(
             self.bullet.createCollisionShape(
@@ -232,7 +232,7 @@ class World:
     def _set_dynamics(self) -> None:
         """Set options that `createMultiBody` lacks, and turn off Bullet's damping.
 
-        This takes two calls: options of the whole body make Bullet ignore the link.
+        This takes two calls: given options of the body, Bullet ignores those of a link.
         """
         self.bullet.changeDynamics(
             self.body,
@@ -319,9 +319,9 @@ class World:
     def _find_contacts(self, qpos: Array) -> None:
         """Let Bullet find all contact points of a robot that lies on the ground.
 
-        A search finds only the deepest point of each pair of shapes, and Bullet keeps
-        it. A box would rock until all four are found. Tilting the robot a little in
-        several directions finds them all before it moves.
+        One search finds only the deepest point of each pair of shapes, and Bullet keeps
+        it for later steps. A box would rock until all four points are found. Tilting
+        the robot a little in several directions finds them all before it moves.
         """
         centre, attitude = self.bullet.getBasePositionAndOrientation(self.body)
         below = [qpos[0], qpos[1], 0.0]

@@ -8,8 +8,8 @@ check are one CUDA graph; the host launches it, and reads every few launches how
 simulations are done. When few are left, they move to a smaller set of worlds.
 
 The model is that of the `mujoco` engine in single precision: both agree except where
-a contact is on the edge of happening. On a GPU the order of contacts varies between
-runs, so sums round differently and results are not the same to the bit
+a contact only just happens, or only just does not. On a GPU the order of contacts
+varies between runs, so sums round differently and results are not the same to the bit
 (`docs/engines.md` has numbers). MuJoCo Warp's deterministic mode does not support this
 many worlds.
 """
@@ -54,11 +54,11 @@ __all__ = ["WarpEngine", "find_device", "put_model", "reduce_model"]
 
 logger = logging.getLogger(__name__)
 
-_MOST_WORLDS = 65536  # enough to keep an H200 busy; more only lengthen the tail
+_MOST_WORLDS = 65536  # enough to keep an H200 busy; with more, many are idle at the end
 _WORLDS_ON_CPU = 64
 _FEWEST_WORLDS = 64
 _SHRINK = 4  # the next smaller set of worlds has 1 / _SHRINK as many
-_QUEUE_PER_WORLD = 16  # simulations per world in a call: the tail is short then
+_QUEUE_PER_WORLD = 16  # simulations per world in a call: few are idle at the end
 _MEMORY_SHARE = 0.25  # of the free memory, since the solver needs scratch space too
 _LAUNCHES = 16  # launches of the graph between two reads of the counters
 
@@ -128,7 +128,7 @@ class WarpEngine:
     def _run(
         self, queue: "_Queue", limit: int, *, n: int, progress: Progress | None
     ) -> None:
-        """Run all simulations of a queue, the last ones of `n`."""
+        """Run all simulations of a queue; `progress` counts them as the last of `n`."""
         worlds = self._get_worlds(len(queue))
         worlds.arrays.row.fill_(-1)
         update, advance = self._prepare(worlds, queue, limit)
@@ -137,7 +137,7 @@ class WarpEngine:
             if progress:
                 progress(n - left, n)
             fewer = self._get_worlds(left)
-            if fewer.n < worlds.n:  # the queue is empty by then
+            if fewer.n < worlds.n:  # no simulation waits any more
                 worlds.move_to(fewer)
                 worlds = fewer
                 _, advance = self._prepare(worlds, queue, limit)
@@ -149,7 +149,7 @@ class WarpEngine:
     def _prepare(
         self, worlds: "_Worlds", queue: "_Queue", limit: int
     ) -> tuple[Callable[[], None], Callable[[], None]]:
-        """Return functions that update all worlds, and that step and update them."""
+        """Return two functions: update all worlds; step all worlds and update them."""
         limits = self._make_limits(limit)
 
         def update() -> None:
@@ -181,14 +181,16 @@ class WarpEngine:
     def _get_worlds(self, n: int) -> "_Worlds":
         """Return a set of worlds for `n` simulations: the smallest that is enough.
 
-        If none is, the rest must wait for worlds to become free.
+        If none is, return the largest; the other simulations wait in the queue.
         """
         n_worlds = self.n_worlds
         while n_worlds // _SHRINK >= max(n, _FEWEST_WORLDS):
             n_worlds //= _SHRINK
         if n_worlds not in self._worlds:
             worlds = _Worlds(self._model, n_worlds, self._buffers)
-            mjw.step(self._warp_model, worlds.data)  # loads kernels before a capture
+            mjw.step(
+                self._warp_model, worlds.data
+            )  # loads the kernels before a capture
             self._worlds[n_worlds] = worlds
         return self._worlds[n_worlds]
 
@@ -266,10 +268,10 @@ class _Worlds:
     @property
     def n_bytes(self) -> int:
         """Memory of the data."""
-        return _n_bytes(self.data)
+        return _count_bytes(self.data)
 
     def move_to(self, others: "_Worlds") -> None:
-        """Move all simulations to other worlds, of which there must be enough."""
+        """Move all simulations to `others`, which must have enough worlds for them."""
         others.arrays.row.fill_(-1)
         n_moved = wp.zeros(1, dtype=int)
         inputs = [self.arrays, others.arrays, n_moved]
@@ -359,10 +361,12 @@ def put_model(robot: Robot, model: mujoco.MjModel) -> mjw.Model:
     return warp_model
 
 
-def _n_bytes(arrays: object) -> int:
+def _count_bytes(arrays: object) -> int:
     """Return the memory of all Warp arrays in a nested dataclass."""
     if isinstance(arrays, wp.array):
         return int(arrays.capacity)
     if is_dataclass(arrays):
-        return sum(_n_bytes(getattr(arrays, field.name)) for field in fields(arrays))
+        return sum(
+            _count_bytes(getattr(arrays, field.name)) for field in fields(arrays)
+        )
     return 0

@@ -27,8 +27,8 @@ AT_REST = wp.constant(1)
 RESTLESS = wp.constant(2)
 DIVERGED = wp.constant(3)
 OVERFLOWED = wp.constant(4)
-LARGEST = wp.constant(1.0e10)  # MuJoCo too calls a simulation diverged beyond this
-# Reaching the maximum of solver iterations is no overflow: MuJoCo continues as well.
+LARGEST = wp.constant(1.0e10)  # MuJoCo too calls larger states diverged
+# Reaching the maximum number of solver iterations is no overflow: MuJoCo continues.
 BUFFERS = wp.constant(
     int(
         mjw.OverflowType.ALL
@@ -106,7 +106,7 @@ class Limits:
 
 @wp.kernel
 def update_worlds(worlds: WorldArrays, queue: QueueArrays, limits: Limits):
-    """Record a simulation that is done, and start the next one in its world."""
+    """Record the simulation in a world if it is done, and start the next one."""
     world = wp.tid()
     if worlds.row[world] >= 0:
         status = _count_step(worlds, limits, world)
@@ -154,7 +154,7 @@ def _is_quiet(qvel: wp.array2d[float], limits: Limits, world: int) -> bool:
 
 @wp.func
 def _has_diverged(worlds: WorldArrays, world: int) -> bool:
-    """Return whether a state of a world is NaN or implausibly large."""
+    """Return whether the state of a world has values that are NaN or far too large."""
     sound = bool(True)
     for i in range(worlds.qpos.shape[1]):
         sound = sound and wp.abs(worlds.qpos[world, i]) < LARGEST
