@@ -1,9 +1,12 @@
-"""Links between pages lead somewhere, and pictures are there."""
+"""Links between pages work, and pictures exist."""
 
 import re
 from pathlib import Path
 
 import pytest
+
+import kaccess
+from kaccess import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -29,7 +32,7 @@ def anchors(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_work(page):
     broken = []
     for link in LINK.findall(prose(page)):
         name, _, anchor = link.partition("#")
@@ -45,6 +48,33 @@ def test_every_page_is_in_the_index():
     linked = set(LINK.findall((ROOT / "docs" / "README.md").read_text()))
     pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
     assert pages <= linked
+
+
+PITCH = (
+    "how fast a legged robot gets from one resting pose to another. The times form a "
+    "graph. It shows whether the robot can get up, gives moves that get it up without "
+    "learning, and guides learning."
+)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/README.md", "CITATION.cff", "pyproject.toml"]
+)
+def test_every_page_says_the_same_of_the_package(page):
+    assert PITCH in " ".join((ROOT / page).read_text().split())
+
+
+def test_the_package_and_its_command_say_so_too():
+    assert PITCH in " ".join(kaccess.__doc__.split())
+    assert PITCH in cli._PITCH
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().split()) < 600
+
+
+def test_the_citation_has_the_version():
+    assert f"version: {kaccess.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_the_animation_is_small():

@@ -62,7 +62,7 @@ class TrainConfig:
 
     task: TaskName = DEFAULT_TASK
     """Task to learn."""
-    starts: tuple[str, ...] = ()
+    starts: tuple[str, ...] = (_BEST_STARTS,)
     """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or a mixture such
     as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, learners follow the routes
     of the accessibility graph during their warm-up. Once standing, they follow the
@@ -94,7 +94,7 @@ class TrainConfig:
         )
         check_not_negative(first_seed=self.first_seed)
         if not self.starts:
-            object.__setattr__(self, "starts", (_BEST_STARTS,))
+            raise InputError("`starts` must name at least one kind, such as ka.")
         if len(set(self.starts)) < len(self.starts):
             raise InputError(
                 f"`starts` must name each kind once, got {' '.join(self.starts)}."
