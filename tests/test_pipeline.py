@@ -106,7 +106,7 @@ def test_killed_at_any_moment_loses_one_tile_at_most(tiny_study, expected):
 
 
 def test_a_large_batch_takes_several_tiles_at_once(tiny_study, expected, monkeypatch):
-    """A GPU wants more than a tile; one that is done already is left out."""
+    """A GPU takes several tiles per batch; finished tiles are left out."""
     monkeypatch.setattr(MujocoEngine, "batch_size", 10 * 24)
     pipeline.access(tiny_study, AccessConfig(), only_rows=range(4, 6))
     settle, sizes = MujocoEngine.settle, []
@@ -134,7 +134,7 @@ def test_work_can_be_split_by_rows(tiny_study, expected):
     np.testing.assert_array_equal(Study(tiny_study).times, expected)
 
 
-def test_a_share_of_the_rows_is_just_that(tiny_study):
+def test_only_the_given_rows_are_estimated(tiny_study):
     calls = []
     pipeline.access(
         tiny_study,
@@ -147,14 +147,14 @@ def test_a_share_of_the_rows_is_just_that(tiny_study):
     assert calls[0] == (0, 6 * 24) and calls[-1] == (6 * 24, 6 * 24)
 
 
-def test_rows_within_a_tile_bring_the_whole_tile(tiny_study):
+def test_rows_within_a_tile_complete_the_whole_tile(tiny_study):
     pipeline.access(tiny_study, AccessConfig(), only_rows=range(5, 6))
     done = ~np.isnan(Study(tiny_study).times).any(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(done), [4, 5])
 
 
 @pytest.mark.parametrize("rows", [range(0, 25), range(5, 5), range(-1, 3)])
-def test_rows_that_are_not_there_are_refused(tiny_study, rows):
+def test_rows_out_of_range_are_an_error(tiny_study, rows):
     with pytest.raises(InputError, match=r"`only_rows` must be .* within 0:24"):
         pipeline.access(tiny_study, AccessConfig(), only_rows=rows)
 
@@ -198,7 +198,7 @@ def test_a_whole_run_opens_its_study_and_loads_its_robot_once(tmp_path, monkeypa
 
 
 def count(monkeypatch, owner, name, calls):
-    """Note every call of a function."""
+    """Record every call of a function."""
     function = getattr(owner, name)
 
     def counting(*args, **kwargs):
@@ -268,7 +268,7 @@ def test_every_stage_uses_the_still_test_of_the_study(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("settings", [{"engine": "foo"}, {"only_rows": range(9, 3)}])
-def test_what_is_refused_leaves_the_study_as_it_was(tiny_study, settings):
+def test_an_error_leaves_the_study_unchanged(tiny_study, settings):
     before = (tiny_study / "study.json").read_text()
     with pytest.raises(InputError):
         pipeline.access(tiny_study, AccessConfig(), **settings)
@@ -287,7 +287,7 @@ def test_a_standing_pose_that_does_not_stand_is_reported(tmp_path):
 
 
 def test_a_model_file_may_be_moved(tmp_path):
-    """A study knows its robot by what moves it, not by its path."""
+    """A study identifies its robot by its model, not by its path."""
     mjcf = tmp_path / "robot.xml"
     mjcf.write_text(TINY.read_text())
     pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=4))
@@ -350,8 +350,8 @@ def test_engines_are_compared_with_the_settings_of_the_study(tiny_study, monkeyp
         pipeline.compare_engines(tiny_study, ["mujoco"])
 
 
-def test_stages_note_how_long_they_take(tiny_study, monkeypatch):
-    """What an interrupted stage took counts too."""
+def test_stages_store_their_durations(tiny_study, monkeypatch):
+    """The time of an interrupted stage counts too."""
     clock = iter([0.0, 5.0, 10.0, 12.5])
     watch = SimpleNamespace(monotonic=lambda: next(clock))
     monkeypatch.setattr("kaccess.study.timing.time", watch)

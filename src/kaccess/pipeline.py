@@ -1,4 +1,4 @@
-"""The whole flow, one function per arrow; `run` goes through all of it.
+"""The stages of a study, one function per arrow; `run` runs all except `search`.
 
     robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
           --search--> skills, for tasks that are more than standing
@@ -86,7 +86,7 @@ _AnyEngine = EngineName | EngineConfig
 
 
 class Watch(Protocol):
-    """Runs a stage with its arguments, shows what comes of it, and returns that."""
+    """Runs a stage with its arguments, shows its result, and returns it."""
 
     def __call__(
         self,
@@ -117,7 +117,7 @@ def run(
     engine: _AnyEngine = "mujoco",
     watch: Watch = _run_silently,
 ) -> Study:
-    """Run all stages on a robot, or resume them.
+    """Run all stages on a robot except `search`, or resume them.
 
     Args:
         robot: Name of a robot, or path of an MJCF file.
@@ -157,7 +157,7 @@ def sample(
     Args:
         robot: Name of a robot, or path of an MJCF file.
         study: Folder of the study.
-        config: How poses are drawn.
+        config: Number of poses, seed, and how poses are drawn.
         still: When a robot counts as static, in all stages of the study.
         engine: Name of the engine, or its settings.
         progress: Called with (poses kept, poses wanted).
@@ -229,7 +229,7 @@ def access(
 
 
 def _estimate_once(study: Study, config: AccessConfig, engine: Engine) -> None:
-    """Estimate and store what does not belong to any row of the matrix."""
+    """Estimate and store the times to standing, and check the mirror symmetry."""
     if np.isnan(study.to_standing).any():
         standing = estimate_to_standing(study.poses, config, engine=engine)
         study.record("standing", {"rests": standing is not None})
@@ -262,7 +262,7 @@ def cluster(
         progress: Called with (numbers of clusters tried, numbers to try).
 
     Returns:
-        The file of initial states; the clustering lies in `clusters/<method>.json`.
+        The file of initial states; the clustering is in `clusters/<method>.json`.
     """
     from kaccess.cluster.methods import fit_method
     from kaccess.study.clusterings import StoredClustering
@@ -359,7 +359,7 @@ def train(
         sac: Settings of the learners.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
-        progress: Called with (steps done, steps to do, numbers such as `return`).
+        progress: Called with (steps done, steps to do, metrics such as `return`).
 
     Returns:
         The folder of the runs, `train/<task>` or, under conditions,
@@ -392,7 +392,7 @@ def evaluate(
 
     Args:
         study: Study or its folder; scores are written to `evaluation/<test>.json`.
-        config: Which policies, from how many poses, and under what conditions.
+        config: Policies, number of test poses, and conditions.
         engine: Name of the engine, `mujoco` or `warp`, or its settings.
         progress: Called with (policies tested, policies to test).
     """
@@ -408,7 +408,7 @@ def play(study: StudyLike, config: PlayConfig) -> "Played":
     Args:
         study: Study or its folder; or the name of a robot with a shipped policy, which
             is then tested on fresh poses.
-        config: Which motion.
+        config: Motion to show.
     """
     from kaccess.report.play import play_motion
 
@@ -439,7 +439,7 @@ def export(
         onnx: File to write.
         task: Task that it learned.
         trained_under: Conditions of its training; by default none.
-        best: Take the best policy of its learning curve, not the last one.
+        best: Whether to take its best policy, not its last one.
     """
     from kaccess.envs.conditions import Conditions
     from kaccess.envs.tasks import make_task

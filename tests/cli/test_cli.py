@@ -1,4 +1,4 @@
-"""The command line as a user meets it: exit codes, one sentence, nothing changed."""
+"""The command line: exit codes, and errors in one sentence that change nothing."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def run(*args, **kwargs):
 
 
 def fail(capsys, *args):
-    """Return what the user reads when a command is refused."""
+    """Return the error message of a command that fails."""
     with pytest.raises(SystemExit) as exit_info:
         main([str(arg) for arg in args])
     assert exit_info.value.code == 2
@@ -131,7 +131,7 @@ def test_unknown_options_exit_with_2(tmp_path):
     assert run("nonsense").returncode == 2
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path):
+def test_a_closed_pipe_is_no_error(tmp_path):
     main(["sample", str(TINY), str(tmp_path / "study"), "--n", "4"])
     command = f"{sys.executable} -m kaccess info {tmp_path / 'study'} | true"
     done = subprocess.run(
@@ -143,7 +143,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_terminal_that_knows_no_unicode_is_spared(tmp_path):
+def test_a_terminal_without_unicode_gets_escape_codes(tmp_path):
     robot = tmp_path / "röbot.xml"
     robot.write_text(TINY.read_text())
     main(["sample", str(robot), str(tmp_path / "study"), "--n", "4"])

@@ -68,7 +68,7 @@ def test_conditions_are_given_as_an_object_as_text_or_as_none():
     ("text", "reason"),
     [
         ("torqe=0.6", r"Unknown condition 'torqe' .*Did you mean 'torque'\?"),
-        ("gravity=3", "none of torque, friction, mass, slope, delay"),
+        ("gravity=3", "must be one of torque, friction, mass, slope, delay"),
         ("torque=0.6,", "Unknown condition ''"),
         ("torque", "`torque` must be a number, got ''"),
         ("friction=ice", "`friction` must be a number, got 'ice'"),

@@ -32,7 +32,7 @@ def test_a_level_is_reached_at_the_first_test_that_shows_it():
     np.testing.assert_allclose(found.area(), [0.6375, 0.45, 0.15])
 
 
-def test_those_who_never_reach_it_count_as_the_end():
+def test_seeds_that_never_reach_a_level_count_with_all_episodes():
     fast = curves([0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0])  # 50 and 25 episodes
     slow = curves([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0])  # 100 and never
     found = compare(fast, slow, 0.9)
@@ -45,7 +45,7 @@ def test_those_who_never_reach_it_count_as_the_end():
     assert compare(slow, slow, 0.9).better.value == 0.5
 
 
-def test_runs_are_pooled_up_to_where_the_shortest_ends():
+def test_pooled_runs_are_cut_to_the_shortest():
     first = {"ka": curves([0.1, 0.2, 0.3]), "rnd": curves([0.0, 0.0, 1.0])}
     second = {"rnd": curves([0.4, 0.5], [0.6, 0.7]), "km": curves([0.0, 0.0])}
     pooled = pool_curves([first, second])
@@ -66,8 +66,8 @@ def test_runs_that_cannot_be_pooled_are_explained():
         pool_curves([every_25, {"ka": curves([0.0, 0.0])}])
 
 
-def test_runs_with_other_settings_are_put_merge_curves():
-    """Up to where the shortest ends: 50 episodes, of which `slow` has tests at 50."""
+def test_merged_curves_are_named_by_run_and_cut_to_the_shortest():
+    """The shortest run ends after 50 episodes; `slow` has one test until then."""
     slow = Curves(np.arange(1), np.array([50.0, 100.0]), {"success": np.eye(2)[:1]})
     found = merge_curves({"": {"ka": curves([0.1, 0.2])}, "slow": {"ka": slow}})
     assert list(found) == ["ka", "ka, slow"]
@@ -78,7 +78,7 @@ def test_runs_with_other_settings_are_put_merge_curves():
         merge_curves({"": {"ka": curves([0.1])}, "slow": {"ka": slow}})
 
 
-def test_curves_are_read_up_to_the_shortest(tmp_path):
+def test_curves_are_cut_to_the_shortest_seed(tmp_path):
     write(tmp_path, "ka/seed-1", [(7504, 0.5), (15000, 1.0), (22504, 1.0)])
     write(tmp_path, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
     write(tmp_path, "rnd/seed-0", [(7504, 0.0), (15000, 0.0)])
@@ -93,13 +93,13 @@ def test_curves_are_read_up_to_the_shortest(tmp_path):
 @pytest.mark.parametrize(
     ("episode_steps", "episodes"), [(300, [25, 50]), (100, [75, 150])]
 )
-def test_episodes_are_those_of_the_task(tmp_path, episode_steps, episodes):
+def test_steps_are_converted_to_episodes_of_the_task(tmp_path, episode_steps, episodes):
     write(tmp_path, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
     found = load_curves(tmp_path, episode_steps=episode_steps)
     np.testing.assert_array_equal(found["ka"].episodes, episodes)
 
 
-def test_one_table_holds_what_the_folders_hold(tmp_path):
+def test_saved_curves_read_back(tmp_path):
     runs, table = tmp_path / "runs", tmp_path / "curves.csv"
     write(runs, "ka/seed-0", [(7504, 0.25), (15000, 0.75)])
     write(runs, "near+rnd-0.5/seed-3", [(7504, 0.5), (15000, 1.0)])
@@ -116,7 +116,7 @@ def test_one_table_holds_what_the_folders_hold(tmp_path):
             np.testing.assert_array_equal(from_table[kind].scores[name], values)
 
 
-def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
+def test_the_table_lists_the_best_first_and_counts_seeds_that_reach_the_level(tmp_path):
     found = {
         "rnd": curves([0.0, 0.9], [0.0, 0.9]),
         "ka": curves([1.0, 1.0], [0.0, 0.0]),
@@ -132,7 +132,7 @@ def test_table_names_the_best_first_and_says_who_got_there(tmp_path):
     assert lines[6].startswith("rnd") and "0.450 (0.450 to 0.450)" in lines[6]
 
 
-def test_what_is_missing_is_told(tmp_path):
+def test_missing_curves_are_an_error(tmp_path):
     for path in (tmp_path, tmp_path / "none.csv"):
         with pytest.raises(InputError, match="has no learning curves"):
             load_curves(path, episode_steps=300)

@@ -1,4 +1,4 @@
-"""Testing policies: against a plain loop over one environment, and by hand."""
+"""Tests of policies, compared with a plain loop over one environment."""
 
 import numpy as np
 import pytest
@@ -96,11 +96,11 @@ def test_equals_a_plain_loop_under_conditions(bittle, poses, text):
 
 
 def wave(obs):
-    """A policy that does something else in each pose."""
+    """Return actions that differ between poses."""
     return np.tanh(obs[:, 6:14].astype(np.float64) - obs[:, :1])
 
 
-def test_on_a_slope_the_heading_of_a_pose_depends_on_its_number_alone(bittle, poses):
+def test_on_a_slope_the_heading_of_a_pose_depends_only_on_its_number(bittle, poses):
     many, slope = np.repeat(poses, 3, axis=0), Conditions(slope=10)
     turned = place_test_poses(many, bittle, slope)
     np.testing.assert_array_equal(place_test_poses(many[:5], bittle, slope), turned[:5])
@@ -115,7 +115,7 @@ def test_on_a_slope_the_heading_of_a_pose_depends_on_its_number_alone(bittle, po
 
 
 @pytest.mark.parametrize("text", ["", "slope=10"])
-def test_policies_side_by_side_score_as_each_does_alone(bittle, poses, text):
+def test_policies_tested_together_score_as_if_tested_alone(bittle, poses, text):
     under, stand = Conditions.parse(text), hold_standing(bittle)
     n = len(poses)
 

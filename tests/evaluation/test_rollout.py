@@ -10,7 +10,7 @@ def wave(obs):
     return np.sin(obs[:, -2:] * 3 + np.arange(2))
 
 
-def test_a_recording_is_what_the_environment_does(tiny):
+def test_a_recording_equals_steps_in_the_environment(tiny):
     task = make_task("fall-recovery")
     qpos = np.repeat(tiny.standing[None], 3, axis=0)
     qpos[:, tiny.joint_adr[0]] = (0.0, -0.2, -0.4)
@@ -32,7 +32,7 @@ def test_a_recording_is_what_the_environment_does(tiny):
 
 
 def recording(success, tilts):
-    """Return robots that start rolled by some angles."""
+    """Return a recording of robots that start rolled by given angles."""
     qpos = np.zeros((2, len(tilts), 9))
     qpos[..., 3], qpos[..., 4] = (
         np.cos(np.divide(tilts, 2)),
@@ -43,11 +43,11 @@ def recording(success, tilts):
     return Recording(np.arange(2.0), qpos, blank, blank, done, np.arange(len(tilts)))
 
 
-def test_the_one_that_was_farthest_over_is_shown():
+def test_the_success_farthest_from_upright_is_shown():
     assert choose_robot(recording([True, True, False], [0.1, 2.0, 3.0])) == 1
 
 
-def test_where_none_succeeds_the_one_that_earned_most_is_shown():
+def test_without_success_the_robot_with_most_reward_is_shown():
     assert choose_robot(recording([False, False], [3.0, 0.1])) == 1
 
 

@@ -1,4 +1,4 @@
-"""Guides: routes by hand, what is commanded and when, and robots that get up."""
+"""The guide: routes, timing of commands, skills, and robots that get up."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ FAR = np.inf
 
 @pytest.fixture
 def four(poses):
-    """Pose 0 gets up by way of 1 and 2, pose 1 by 2, pose 2 at once, pose 3 not."""
+    """Return poses: 0 gets up via 1 and 2, 1 via 2, 2 in one move; 3 cannot."""
     times = np.full((4, 4), FAR)
     np.fill_diagonal(times, 0.0)
     times[0, 1], times[1, 2], times[0, 2] = 0.5, 1.0, 9.0
@@ -28,7 +28,7 @@ def four(poses):
 
 
 def seen(poses, rows):
-    """What robots at rest in these poses see."""
+    """Return the observations of robots at rest in these poses."""
     return np.concatenate(
         [poses.gravity[rows], np.zeros((len(rows), 3)), poses.joints[rows]], axis=1
     )
@@ -43,8 +43,8 @@ def test_commands_the_next_pose_of_the_route_until_its_time_is_over(four):
     poses, times, to_standing = four
     guide = Guide(poses, times, to_standing, 1, task=TASK)
     yes, no = np.array([True]), np.array([False])
-    n_steps = int(np.ceil((0.5 + 0.1) * RATE))  # the move to pose 1, and some patience
-    for step in range(n_steps):  # it does not look at the robot meanwhile
+    n_steps = int(np.ceil((0.5 + 0.1) * RATE))  # the move to pose 1, and the margin
+    for step in range(n_steps):  # no observation is used meanwhile
         action = guide.act(seen(poses, [0]), yes if step == 0 else no)
         np.testing.assert_allclose(action, action_to(poses.robot, poses.joints[[1]]))
     action = guide.act(seen(poses, [1]), no)
@@ -71,7 +71,7 @@ def test_standing_is_commanded_at_the_end_and_where_there_is_no_route(four):
     np.testing.assert_allclose(actions, np.repeat(action_to(robot, stand), 3, axis=0))
 
 
-def test_goes_on_from_its_state(four):
+def test_continues_from_a_stored_state(four):
     poses, times, to_standing = four
     first = Guide(poses, times, to_standing, 2, task=TASK)
     second = Guide(poses, times, to_standing, 2, task=TASK)
@@ -84,7 +84,7 @@ def test_goes_on_from_its_state(four):
         )
 
 
-def test_does_not_go_on_with_a_skill_that_has_become_shorter(four):
+def test_a_state_within_a_longer_skill_is_an_error(four):
     poses, times, to_standing = four
     task, nu = make_task("backflip"), poses.robot.model.nu
     long, short = (
@@ -98,7 +98,7 @@ def test_does_not_go_on_with_a_skill_that_has_become_shorter(four):
         short.set_state(long.get_state())
 
 
-def test_only_guided_robots_are_guided_with_noise_within_bounds(four):
+def test_the_warm_up_guides_only_guided_robots_with_bounded_noise(four):
     poses, times, to_standing = four
     guide = Guide(poses, times, to_standing, 2, task=TASK)
     plain = Guide(poses, times, to_standing, 2, task=TASK)
@@ -112,8 +112,8 @@ def test_only_guided_robots_are_guided_with_noise_within_bounds(four):
     assert np.abs(actions).max() <= 1
 
 
-def test_gets_up_whoever_has_a_route(poses, engine):
-    """The graph of ten poses is enough for those that it connects with standing."""
+def test_poses_that_reach_standing_get_up(poses, engine):
+    """The guide gets up from all poses that reach standing in one move."""
     config = AccessConfig()
     times = estimate_times(poses, config, engine=engine)
     to_standing = estimate_to_standing(poses, config, engine=engine).times
@@ -124,7 +124,7 @@ def test_gets_up_whoever_has_a_route(poses, engine):
     assert scores.success[at_once].all()
 
 
-def test_from_standing_it_does_the_skill_and_then_looks_again(four):
+def test_a_standing_robot_performs_the_skill_and_is_then_observed_again(four):
     poses, times, to_standing = four
     robot, task = poses.robot, make_task("backflip")
     skill = np.random.default_rng(0).uniform(-1, 1, (3, robot.model.nu))
@@ -141,7 +141,7 @@ def test_from_standing_it_does_the_skill_and_then_looks_again(four):
     np.testing.assert_array_equal(guide.act(upright, begins), skill[:1])
 
 
-def test_a_skill_bears_less_noise_than_a_move(four):
+def test_a_skill_tolerates_less_noise_than_a_move(four):
     poses, times, to_standing = four
     skill = np.zeros((3, poses.robot.model.nu))
     standing = Guide(poses, times, to_standing, 1, task=TASK)
@@ -150,7 +150,7 @@ def test_a_skill_bears_less_noise_than_a_move(four):
     assert flipping.noise < standing.noise
 
 
-def test_more_than_to_stand_needs_a_skill(four):
+def test_a_task_beyond_standing_needs_a_skill(four):
     poses, times, to_standing = four
     with pytest.raises(InputError, match="Give the guide a `skill`"):
         Guide(poses, times, to_standing, 1, task=make_task("backflip"))

@@ -1,4 +1,4 @@
-"""Skills: what points mean, what a search finds, what it stores, and refusals."""
+"""Skills: encoding, search, storage and errors."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
 from kaccess.guide.guide import Guide
-from kaccess.guide.skill import Skill, _Form, find_skill, search_skill
+from kaccess.guide.skill import Skill, _Encoding, find_skill, search_skill
 from kaccess.robots import find_mirror
 from tests.conftest import TINY
 
@@ -57,14 +57,14 @@ def play(robot, actions):
     return info
 
 
-def test_what_is_found_does_the_task_from_standing(dip, bittle):
+def test_a_found_skill_does_the_task_from_standing(dip, bittle):
     assert dip.success > 0.5 and dip.reward > 5.0
     assert play(bittle, dip.actions)["success"].all()
     stand = bittle.to_actions(bittle.get_joints(bittle.standing[None]))
     assert not play(bittle, np.repeat(stand, 30, axis=0))["success"].any()
 
 
-def test_it_ends_in_the_standing_pose_and_is_the_same_on_both_sides(dip, bittle):
+def test_a_skill_ends_in_the_standing_pose_and_is_symmetric(dip, bittle):
     stand = bittle.to_actions(bittle.get_joints(bittle.standing[None]))[0]
     np.testing.assert_allclose(dip.actions[-1], stand)
     mirrored = find_mirror(bittle).reflect_joints(dip.actions)
@@ -72,34 +72,32 @@ def test_it_ends_in_the_standing_pose_and_is_the_same_on_both_sides(dip, bittle)
     assert dip.actions.shape == (30, bittle.model.nu)
 
 
-def test_the_same_seed_finds_the_same_on_any_number_of_threads(dip, bittle):
+def test_a_seed_finds_the_same_skill_on_any_number_of_threads(dip, bittle):
     again = search_skill(bittle, Dip(), CONFIG, n_threads=2)
     np.testing.assert_array_equal(again.actions, dip.actions)
     assert (again.success, again.reward) == (dip.success, dip.reward)
 
 
-def test_a_point_is_postures_and_how_long_each_is_held(bittle):
-    form = _Form(bittle, Dip(), SkillConfig(postures=2, seconds=0.4))
+def test_a_point_encodes_postures_and_hold_times(bittle):
+    encoding = _Encoding(bittle, Dip(), SkillConfig(postures=2, seconds=0.4))
     nu = bittle.model.nu
     point = np.concatenate([np.full(nu, 0.5), np.full(nu, -9.0), [0.12, 0.09]])
     stand = bittle.to_actions(bittle.get_joints(bittle.standing[None]))[0]
-    actions = form.actions(np.stack([point, form.centre]))
+    actions = encoding.decode(np.stack([point, encoding.centre]))
     np.testing.assert_allclose(actions[0, :3], 0.5)  # 0.12 s at 25 Hz
     np.testing.assert_allclose(actions[0, 3:5], -1.0)  # cut
     np.testing.assert_allclose(actions[0, 5:], np.tile(stand, (5, 1)))
     np.testing.assert_allclose(actions[1], np.tile(stand, (10, 1)))
 
 
-def test_robots_that_are_not_their_mirror_image_are_searched_as_they_are(
-    bittle, monkeypatch
-):
+def test_skills_of_asymmetric_robots_are_not_made_symmetric(bittle, monkeypatch):
     def refuse(_):
         raise InputError("not its own mirror image")
 
     monkeypatch.setattr("kaccess.guide.skill.find_mirror", refuse)
-    form = _Form(bittle, Dip(), SkillConfig(postures=1, seconds=0.2))
+    encoding = _Encoding(bittle, Dip(), SkillConfig(postures=1, seconds=0.2))
     posture = np.linspace(-1, 1, bittle.model.nu)
-    actions = form.actions(np.append(posture, 0.2)[None])
+    actions = encoding.decode(np.append(posture, 0.2)[None])
     np.testing.assert_array_equal(actions[0], np.tile(posture, (5, 1)))
 
 
@@ -144,13 +142,13 @@ def study(tmp_path):
 
 
 def found(monkeypatch, nu):
-    """Let the search find something at once."""
+    """Make the search return a skill at once."""
     skill = Skill(np.full((3, nu), 0.25), 0.5, 7.0)
     monkeypatch.setattr("kaccess.guide.search_skill", lambda *_, **__: skill)
     return skill
 
 
-def test_a_study_keeps_what_was_found_and_its_guide_does_it(
+def test_a_study_stores_a_skill_and_its_guide_performs_it(
     study, tiny, monkeypatch, capsys
 ):
     skill, task = found(monkeypatch, tiny.model.nu), make_task("backflip")
@@ -173,7 +171,7 @@ def test_a_study_keeps_what_was_found_and_its_guide_does_it(
     np.testing.assert_array_equal(action[0], skill.actions[0])
 
 
-def test_tasks_to_stand_need_no_skill(study, capsys):
+def test_standing_tasks_need_no_skill(study, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["search", str(study), "--task", "stand"])
     assert "'stand' needs no skill" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Names of learners, runs and tests: what is written is what is parsed."""
+"""Names of learners, runs and tests: a name as text parses to the same name."""
 
 import pytest
 
@@ -17,13 +17,13 @@ HARD = "torque=0.6,delay=0.04"
         (LearnerName(ROUTES, None), "routes"),
     ],
 )
-def test_learners(name, text):
+def test_learner_names_are_parsed_back(name, text):
     assert name.text == text
     assert LearnerName.parse(text) == name
 
 
 @pytest.mark.parametrize("text", ["ka/seed-x", "ka/0", "ka/seed-0/more", "ka/"])
-def test_what_is_no_learner_is_refused(text):
+def test_an_invalid_learner_name_is_an_error(text):
     with pytest.raises(InputError, match="is not the name of a learner"):
         LearnerName.parse(text)
 
@@ -35,7 +35,7 @@ def test_what_is_no_learner_is_refused(text):
         (RunsName("stand", HARD), f"stand@{HARD}", f"Stand ({HARD})"),
     ],
 )
-def test_runs(name, text, label):
+def test_run_names_are_parsed_back(name, text, label):
     assert (name.text, name.label) == (text, label)
     assert RunsName.parse(text) == name
 
@@ -61,7 +61,7 @@ PLAIN, TRAINED_HARD = RunsName("fall-recovery"), RunsName("backflip", HARD)
         ),
     ],
 )
-def test_tests(name, text, label):
+def test_test_names_are_parsed_back(name, text, label):
     assert (name.text, name.label) == (text, label)
     assert TestName.parse(text) == name
 
@@ -72,7 +72,7 @@ def test_populations_are_named_by_their_starts_and_seeds():
     assert name_population(starts, range(5, 8)) == "checkpoint_ka_ka+rnd-0.2_5-7"
 
 
-def test_learners_are_found_by_a_file_of_theirs(tmp_path):
+def test_learners_with_a_given_file_are_found(tmp_path):
     for name in ("ka/seed-1", "ka/seed-0", "rnd/seed-0", "rnd/other"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "policy").touch()

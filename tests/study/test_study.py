@@ -47,8 +47,8 @@ def test_tiles_are_stored_apart(tmp_path, monkeypatch, read_size):
     np.testing.assert_array_equal(np.isnan(again.times).any(axis=1), [1, 1, 0, 0, 1])
 
 
-def test_it_appears_whole_or_not_at_all(tmp_path, monkeypatch):
-    """A failure on the way leaves no folder behind, not even a draft."""
+def test_a_failed_creation_leaves_nothing_behind(tmp_path, monkeypatch):
+    """Not even a draft folder."""
 
     def fail(*args):
         raise OSError(28, "No space left on device")
@@ -66,7 +66,7 @@ def test_an_empty_folder_may_become_a_study(tmp_path):
     assert Study.exists(tmp_path / "a")
 
 
-def test_another_folder_is_not_touched(tmp_path):
+def test_a_folder_that_is_not_a_study_is_not_touched(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(InputError, match="exists and is not a study"):
         Study.exists(tmp_path)
@@ -110,8 +110,8 @@ def test_a_chunk_that_is_junk_is_explained(tmp_path):
         _ = Study(tmp_path / "a").times
 
 
-def test_a_tile_is_done_once_its_times_are_in(tmp_path, monkeypatch):
-    """Outcomes go first, so that a kill between the two leaves the tile undone."""
+def test_a_tile_is_done_once_its_times_are_written(tmp_path, monkeypatch):
+    """Outcomes are written first: a kill between the two leaves the tile undone."""
     study, order = make(tmp_path / "a"), []
     arrays = study.arrays
     array = arrays.array
@@ -147,7 +147,7 @@ def start_recording(path, owner):
     return process
 
 
-def test_of_two_processes_with_different_settings_one_is_refused(tmp_path):
+def test_one_of_two_processes_with_different_settings_is_refused(tmp_path):
     """Both begin at once, with the same old content in memory."""
     make(tmp_path / "a")
     processes = [start_recording(tmp_path / "a", owner) for owner in "xy"]
@@ -161,8 +161,8 @@ def test_of_two_processes_with_different_settings_one_is_refused(tmp_path):
     assert len(owners) == 1
 
 
-def test_a_process_waits_for_whoever_has_the_lock(tmp_path):
-    """And a lock whose owner was killed is free."""
+def test_a_process_waits_until_the_lock_is_free(tmp_path):
+    """The lock is freed when its owner is killed."""
     make(tmp_path / "a")
     hold = (
         "import sys, time; from pathlib import Path\n"
@@ -198,7 +198,7 @@ def test_sections_are_written_once(tmp_path):
     assert content["access"] == {"time_limit": 3.0}
 
 
-def test_what_differs_is_named(tmp_path):
+def test_the_error_names_the_settings_that_differ(tmp_path):
     study = make(tmp_path / "a", still={"window": 0.1, "joint_velocity": 0.1})
     study.require_same({"robot": "x", "still": {"window": 0.1}})
     with pytest.raises(
@@ -218,6 +218,6 @@ def test_times_of_a_stage_add_up(tmp_path):
     assert stored == {"access": 5.5, "train": 1.0}
 
 
-def test_what_is_no_study_has_no_times(tmp_path):
+def test_a_folder_that_is_not_a_study_has_no_times(tmp_path):
     add_time(tmp_path, "access", 2.0)
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Short trainings with the tiny robot: what they leave, and how they are refused."""
+"""Short trainings with the tiny robot: settings, files and error messages."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""Training and testing under harder conditions: what is kept apart, and shown."""
+"""Training and testing under harder conditions: folders, tests and output."""
 
 import shutil
 from dataclasses import replace
@@ -22,7 +22,7 @@ HARD = "torque=0.5,delay=0.04"
 
 @pytest.fixture(scope="module")
 def trained_hard(trained, tmp_path_factory):
-    """Trained without conditions, and under some."""
+    """Return a study that is trained without and under two sets of conditions."""
     path = tmp_path_factory.mktemp("hard") / "study"
     shutil.copytree(trained, path)
     for conditions in ("delay=.04, torque=0.50", "torque=0.5"):
@@ -31,7 +31,7 @@ def trained_hard(trained, tmp_path_factory):
     return path
 
 
-def test_training_under_conditions_is_kept_apart(trained, trained_hard):
+def test_training_under_conditions_has_its_own_folder(trained, trained_hard):
     assert {each.name for each in (trained_hard / "train").iterdir()} == {
         "fall-recovery",
         "fall-recovery@torque=0.5",
@@ -51,8 +51,8 @@ def test_training_under_conditions_is_kept_apart(trained, trained_hard):
         assert kept.read_bytes() == (plain / name / kept.name).read_bytes()
 
 
-def test_training_under_conditions_goes_on_where_it_stopped(trained_hard, study):
-    """With other words for the same conditions, commands on their way."""
+def test_training_under_conditions_resumes_where_it_stopped(trained_hard, study):
+    """The conditions are written differently, and delayed commands are queued."""
     config = replace(CONFIG, starts=("ka",), episodes=2, conditions=HARD)
     pipeline.train(study, config, SAC, device="cpu")
     other = shutil.copytree(trained_hard, study.parent / "other")
@@ -63,7 +63,7 @@ def test_training_under_conditions_goes_on_where_it_stopped(trained_hard, study)
 
 
 def test_curves_are_tested_under_the_conditions_of_the_training(trained_hard, tiny):
-    """Its last point is what testing the policies under them gives."""
+    """The last point of a curve equals a test of the policies under them."""
     study = Study(trained_hard)
     poses = get_test_poses(study, FallRecovery(), "curve", CONFIG.test_poses)
     for text, same in ((HARD, True), ("torque=0.2,delay=0.04", False)):
@@ -82,7 +82,7 @@ def evaluate(path, **kwargs):
 
 
 def test_policies_are_tested_under_conditions(trained_hard):
-    """Those of no conditions by default; under those of their training, or others."""
+    """By default nominal ones; also those of the training, or others."""
     kinds = {
         "fall-recovery": {},
         "fall-recovery_under_friction=0.3": {"conditions": "friction=0.30"},
@@ -117,14 +117,14 @@ def test_policies_are_tested_under_conditions(trained_hard):
     )
 
 
-def test_a_policy_that_sees_commands_on_their_way_needs_them(trained_hard):
+def test_a_policy_that_observes_delayed_commands_needs_them(trained_hard):
     with pytest.raises(InputError, match="trained with delayed commands"):
         pipeline.evaluate(
             trained_hard, EvaluateConfig(poses=2, trained_under=HARD, conditions="")
         )
 
 
-def test_the_command_line_knows_conditions(trained_hard, study, capsys):
+def test_the_command_line_takes_conditions(trained_hard, study, capsys):
     main(["evaluate", str(trained_hard), "--poses", "4", "--conditions", "slope=5"])
     assert "3 s each, under slope=5." in capsys.readouterr().out
     args = ["--poses", "4", "--trained-under", HARD]
@@ -141,7 +141,9 @@ def test_the_command_line_knows_conditions(trained_hard, study, capsys):
     assert not (study / "train").exists()
 
 
-def test_policies_of_conditions_are_shown_and_exported(trained_hard, tmp_path):
+def test_policies_trained_under_conditions_are_played_and_exported(
+    trained_hard, tmp_path
+):
     onnx = pytest.importorskip("onnx")
     path = pipeline.export(
         trained_hard, "ka/seed-0", tmp_path / "policy.onnx", trained_under=HARD
@@ -161,7 +163,7 @@ def test_a_policy_in_the_folder_of_other_conditions_is_refused(trained_hard, tmp
 @pytest.mark.parametrize(
     "options", [[], ["--trained-under", HARD, "--conditions", "delay=0.04"]]
 )
-def test_a_video_can_be_had(trained_hard, tmp_path, capsys, options):
+def test_play_writes_a_video(trained_hard, tmp_path, capsys, options):
     pytest.importorskip("imageio_ffmpeg")
     video = tmp_path / "play.mp4"
     args = ["play", trained_hard, "--run", "ka/seed-0", "--seconds", "0.2", *options]

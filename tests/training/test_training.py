@@ -1,4 +1,4 @@
-"""Training and testing on a study: files, resumption, refusals."""
+"""Training and testing on a study: files, resumption, errors."""
 
 import json
 import shutil
@@ -21,8 +21,8 @@ from tests.conftest import TINY
 from tests.training.runs import CONFIG, NAMES, SAC, refusal, rows
 
 
-def test_guided_learners_differ_and_leave_others_alone(study, trained):
-    """In the warm-up, all there is here, a guided learner earns something else."""
+def test_guided_learners_differ_and_do_not_affect_others(study, trained):
+    """This run is all warm-up: guided learners have other returns than plain ones."""
     config = replace(CONFIG, starts=("ka", "guided-ka"))
     sac = replace(SAC, warmup_steps=300)
     out = pipeline.train(study, config, sac, device="cpu")
@@ -49,7 +49,7 @@ def test_default_starts_are_those_that_learn_fastest():
     ("task", "given", "expected"),
     [("fall-recovery", None, 4), ("backflip", None, 8), ("backflip", 2, 2)],
 )
-def test_returns_suit_the_task_unless_said_otherwise(study, task, given, expected):
+def test_return_steps_default_to_those_of_the_task(study, task, given, expected):
     config = replace(CONFIG, starts=("rnd",), seeds=1, task=task)
     out = pipeline.train(study, config, replace(SAC, return_steps=given), device="cpu")
     (checkpoint,) = out.glob("*.safetensors")
@@ -57,7 +57,7 @@ def test_returns_suit_the_task_unless_said_otherwise(study, task, given, expecte
     assert settings["return_steps"] == expected
 
 
-def test_guided_backflips_need_a_skill_and_are_tested_beside_it(study, tiny):
+def test_guided_backflips_need_a_skill_and_are_tested_with_the_guide(study, tiny):
     config = replace(CONFIG, starts=("guided-rnd",), task="backflip")
     with pytest.raises(InputError, match="Run `kaccess search"):
         pipeline.train(study, config, SAC, device="cpu")
@@ -93,7 +93,7 @@ def test_the_best_policies_can_be_tested_instead_of_the_last(trained, tmp_path):
         pipeline.evaluate(path, EvaluateConfig(poses=4, best=True))
 
 
-def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
+def test_the_task_can_start_from_all_test_poses(study):
     task, path = Backflip(), Study(study)
     every = get_test_poses(path, FallRecovery(), "final", 40).qpos
     some = every[task.qualifies(every)]
@@ -103,7 +103,7 @@ def test_poses_to_test_on_are_such_that_the_task_starts_from_them(study):
     np.testing.assert_array_equal(fit[:-1], some)
 
 
-def test_refuses_to_look_for_test_poses_forever(study, monkeypatch):
+def test_the_search_for_test_poses_ends(study, monkeypatch):
     monkeypatch.setattr(Backflip, "qualifies", lambda self, qpos: qpos[:, 0] > 1e9)
     with pytest.raises(
         InputError, match=r"fewer than one in 16 poses \(0 found, 2 needed"
@@ -111,8 +111,8 @@ def test_refuses_to_look_for_test_poses_forever(study, monkeypatch):
         get_test_poses(Study(study), Backflip(), "final", 2)
 
 
-def test_routes_can_be_watched(study, tmp_path):
-    """Without any training: what the graph does from a test pose."""
+def test_the_guide_can_be_played(study, tmp_path):
+    """The guide needs no training."""
     clip = pipeline.play(study, PlayConfig(run="routes", seconds=0.4)).clip
     assert len(clip.qpos) > 1
     assert not np.array_equal(clip.qpos[0], clip.qpos[-1])
@@ -133,7 +133,7 @@ def test_every_learner_leaves_curves_and_a_policy(trained):
         assert policy.metadata["learner"] == name
 
 
-def test_training_goes_on_where_it_stopped(study):
+def test_training_resumes_where_it_stopped(study):
     config = replace(CONFIG, starts=("ka", "rnd"), seeds=1, episodes=2)
     other = shutil.copytree(study, study.parent / "other")
     for path in (study, other):
@@ -149,7 +149,7 @@ def test_training_goes_on_where_it_stopped(study):
             assert one.read_bytes() == two.read_bytes()
 
 
-def test_a_learner_does_not_depend_on_its_company(trained, study):
+def test_a_learner_does_not_depend_on_its_population(trained, study):
     config = replace(CONFIG, starts=("ka", "1-pose"))
     rnd = InitialStates.load(study / "starts" / "rnd.npz")
     rnd.save(study / "starts" / "1-pose.npz")
@@ -161,8 +161,8 @@ def test_a_learner_does_not_depend_on_its_company(trained, study):
         assert here.read_text() == there.read_text()
 
 
-def test_seeds_can_be_trained_apart(trained, study):
-    """As jobs on several machines would, or to add seeds later."""
+def test_seeds_can_be_trained_separately(trained, study):
+    """For jobs on several machines, or to add seeds later."""
     for seed in range(2):
         config = replace(CONFIG, seeds=1, first_seed=seed)
         pipeline.train(study, config, SAC, device="cpu")
@@ -173,11 +173,11 @@ def test_seeds_can_be_trained_apart(trained, study):
         )
         assert here.read_text() == there.read_text()
     config = replace(CONFIG, seeds=1, first_seed=1, episodes=2)
-    out = pipeline.train(study, config, SAC, device="cpu")  # goes on with its own
+    out = pipeline.train(study, config, SAC, device="cpu")  # resumes its own
     assert [len(rows(out / name / "episodes.csv")) for name in NAMES] == [1, 2, 1, 2]
 
 
-def test_policies_are_tested_from_poses_never_learned_from(trained):
+def test_policies_and_the_guide_are_tested_on_test_poses(trained):
     found = pipeline.evaluate(trained, EvaluateConfig(poses=10))
     assert [each.name for each in found] == [*NAMES, "routes"]
     for each in found:
@@ -189,7 +189,7 @@ def test_policies_are_tested_from_poses_never_learned_from(trained):
     assert stored["policies"][0]["name"] == NAMES[0]
 
 
-def test_poses_to_test_on_are_apart_and_stay_the_same(study):
+def test_test_poses_differ_from_training_poses_and_stay_the_same(study):
     known = Study(study).poses.qpos
     final = get_test_poses(Study(study), FallRecovery(), "final", 8).qpos
     curve = get_test_poses(Study(study), FallRecovery(), "curve", 8).qpos
@@ -216,7 +216,7 @@ def test_a_centroid_belongs_to_its_own_cluster(clustered):
     assert homes.tolist() == ["0", "1", "2", "3"]
 
 
-def test_starts_that_a_task_does_not_start_from_are_left_out(clustered):
+def test_states_that_a_task_cannot_start_from_are_left_out(clustered):
     study = Study(clustered)
     all_of_them = find_starts(study, "rnd", FallRecovery())
     some = find_starts(study, "rnd", Backflip())
@@ -232,7 +232,7 @@ def test_missing_starts_name_the_command_that_makes_them(study, tmp_path, capsys
     err = refusal(capsys, "train", tmp_path / "bare")
     assert f"Run `kaccess cluster {tmp_path / 'bare'}` first" in err
     err = refusal(capsys, "train", study, "--starts", "kb")
-    assert "Unknown starts 'kb': none of ka, km" in err
+    assert "Unknown starts 'kb': must be one of ka, km" in err
     assert not (study / "train").exists()
 
 
@@ -243,7 +243,7 @@ def test_starts_of_another_model_are_refused(study, capsys):
     assert "belongs to another robot" in err
 
 
-def test_a_learner_in_other_company_is_not_overwritten(trained, capsys):
+def test_a_learner_of_another_population_is_not_overwritten(trained, capsys):
     err = refusal(capsys, "train", trained, "--starts", "ka", "--device", "cpu")
     assert "was already trained, in a different population" in err
     overlap = ("--seeds", 2, "--first-seed", 1, "--starts", "ka", "--device", "cpu")
@@ -261,13 +261,13 @@ def test_only_learners_have_a_best_policy(study, capsys, other):
     )
 
 
-def test_a_gpu_that_is_not_there_is_refused(study, capsys, monkeypatch):
+def test_a_missing_gpu_is_an_error(study, capsys, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     err = refusal(capsys, "train", study, "--starts", "rnd", "--device", "cuda")
     assert "torch finds no NVIDIA GPU" in err
 
 
-def test_nothing_to_test_names_the_command_that_is_missing(study, capsys):
+def test_without_policies_the_error_names_the_command_to_run(study, capsys):
     err = refusal(capsys, "evaluate", study)
     assert f"Run `kaccess train {study} --task fall-recovery` first" in err
 
@@ -279,7 +279,7 @@ def test_a_policy_of_another_task_is_refused(trained, tmp_path, capsys):
     assert "was trained differently: its `task` is not that" in err
 
 
-def test_an_unknown_run_lists_those_there_are(trained, capsys):
+def test_an_unknown_run_is_an_error_that_lists_the_runs(trained, capsys):
     err = refusal(capsys, "export", trained, "--run", "kb/seed-0", "--onnx", "a.onnx")
     assert "no policy 'kb/seed-0'" in err and "ka/seed-1" in err
 

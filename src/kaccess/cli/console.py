@@ -77,7 +77,7 @@ def _rich_bar(console: "Console", label: str, unit: str) -> "Iterator[Show]":
         task = bar.add_task(label, total=None, rate="")
 
         def update(done: int, total: int, note: str = "") -> None:
-            rate = meter.rate(done)
+            rate = meter.measure_rate(done)
             text = f"{rate:,.0f}/s" if rate else ""
             bar.update(task, completed=done, total=total, rate=text + note)
 
@@ -93,13 +93,13 @@ class _PlainLines:
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         now = time.monotonic()
-        rate = self._meter.rate(done)
+        rate = self._meter.measure_rate(done)
         if done < total and now - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = now
         line = f"{self._label}: {done:,} of {total:,} {self._unit}"
         if rate:
-            left = _duration((total - done) / rate)
+            left = _format_duration((total - done) / rate)
             line += f", {rate:,.0f}/s" + (f", {left} left" if done < total else "")
         line += note
         print(line, file=sys.stderr, flush=True)
@@ -111,7 +111,7 @@ class _Meter:
     def __init__(self) -> None:
         self._start: tuple[float, int] | None = None
 
-    def rate(self, done: int) -> float:
+    def measure_rate(self, done: int) -> float:
         now = time.monotonic()
         if self._start is None:
             self._start = (now, done)
@@ -119,7 +119,7 @@ class _Meter:
         return (done - before) / (now - then) if now > then else 0.0
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"

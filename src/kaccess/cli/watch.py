@@ -1,4 +1,4 @@
-"""Running a stage in front of the user: a progress bar, then its result in words."""
+"""Runs a stage with a progress bar, then prints its result in words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class _Stage:
     """How a stage is shown.
 
     Args:
-        describe: Returns the result in words, given it and the stage's arguments.
+        describe: Function of the result and the stage's arguments; it returns text.
         label: Label of the progress bar; empty if the stage has none.
         unit: Unit of the progress bar, in the plural.
     """
@@ -49,7 +49,7 @@ def watch(
     shown = _STAGES[stage.__name__]
     if shown.label:
         with progress_bar(shown.label, shown.unit) as bar:
-            kwargs["progress"] = _with_note(bar)
+            kwargs["progress"] = _add_note(bar)
             result = stage(*args, **kwargs)
     else:
         result = stage(*args, **kwargs)
@@ -58,20 +58,20 @@ def watch(
     return result
 
 
-def _with_note(bar: Show) -> Callable[..., None]:
-    """Return a callback that shows numbers of the training behind the bar, if any."""
+def _add_note(bar: Show) -> Callable[..., None]:
+    """Return a callback that also shows the metrics of a training, after the bar."""
 
     def show(done: int, total: int, numbers: Mapping[str, float] | None = None) -> None:
-        bar(done, total, _note(numbers or {}))
+        bar(done, total, _format_note(numbers or {}))
 
     return show
 
 
-def _note(numbers: Mapping[str, float]) -> str:
+def _format_note(numbers: Mapping[str, float]) -> str:
     known = {
         "return": "reward {:.1f}",
         "success": "success {:.0%}",
-        "steps_per_s": "{:,.0f} steps/s in all",
+        "steps_per_s": "{:,.0f} steps/s in total",
     }
     parts = [
         text.format(numbers[name]) for name, text in known.items() if name in numbers

@@ -84,7 +84,8 @@ def check_options(
     unknown = [name for name in options if name not in known]
     if unknown:
         raise InputError(
-            f"Unknown option {unknown[0]!r} of `reset`: none of {', '.join(known)}."
+            f"Unknown option {unknown[0]!r} of `reset`: must be one of "
+            f"{', '.join(known)}."
         )
     return options
 

@@ -8,7 +8,7 @@ from kaccess.base.errors import InputError
 
 __all__ = ["AZIMUTH", "ELEVATION", "Camera", "make_camera", "make_renderer"]
 
-AZIMUTH, ELEVATION = -125.0, -24.0  # [deg], from ahead, from its left and from above
+AZIMUTH, ELEVATION = -125.0, -24.0  # [deg], from the front left and above
 _WIDTH, _HEIGHT = 640, 480  # [pixels], within MuJoCo's default buffer
 
 
@@ -54,7 +54,7 @@ def make_renderer(model: mujoco.MjModel, width: int, height: int) -> mujoco.Rend
 
 
 def make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:
-    """Return a camera that looks at the robot from ahead, its left and above."""
+    """Return a camera that looks at the robot from the front left and above."""
     camera = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, camera)
     camera.lookat[:] = data.subtree_com[model.jnt_bodyid[0]]

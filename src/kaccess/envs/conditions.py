@@ -19,10 +19,10 @@ __all__ = ["NOMINAL", "Conditions"]
 
 NOMINAL = "nominal"  # text for the conditions of the study
 
-_MAX_VALUE = 1000.0  # [-], of factors and friction: a larger one is a typing error
+_MAX_VALUE = 1000.0  # [-], limit of factors and friction, against typing errors
 _MAX_SLOPE = 45.0  # [deg]
 _MAX_DELAY = 1.0  # [s]
-_MIN_HEIGHT = 0.8  # [-], of the nominal standing height: lower, the legs have given way
+_MIN_HEIGHT = 0.8  # [-], of the nominal standing height; below, legs gave way
 _MAX_TILT = math.radians(25)  # [rad], from the nominal standing attitude
 
 
@@ -129,8 +129,8 @@ def _check_name(name: str, text: str) -> None:
     close = get_close_matches(name, known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InputError(
-        f"Unknown condition {name!r} in {text!r}: none of {', '.join(known)}.{hint} "
-        "Write conditions like torque=0.6,delay=0.04."
+        f"Unknown condition {name!r} in {text!r}: must be one of "
+        f"{', '.join(known)}.{hint} Write conditions like torque=0.6,delay=0.04."
     )
 
 
@@ -174,7 +174,7 @@ def _tilt_gravity(model: mujoco.MjModel, angle: float) -> None:
 
 
 def _check_standing(nominal: Robot, changed: Robot) -> None:
-    """Raise `InputError` if a robot no longer stands under conditions."""
+    """Raise `InputError` if a robot no longer stands under its conditions."""
     before, now = settle_standing(nominal), settle_standing(changed)
     if before is None:
         return  # it never stood: `RobotsBatch` raises an error of its own

@@ -39,7 +39,7 @@ class Shapes(NamedTuple):
         foot: (g,) index of the foot that a shape belongs to, -1 for none.
         is_body: (g,) whether a shape moves with the floating base.
         vertices: (v, 3) vertices of all meshes [m].
-        mesh: (g, 2) first vertex of a mesh, and the one after its last.
+        mesh: (g, 2) index of a mesh's first vertex, and one past its last.
         floor: (3,) a point of the floor [m].
         up: (3,) normal of the floor.
         down: (3,) direction of gravity.
@@ -101,7 +101,7 @@ def find_shapes(robot: Robot) -> Shapes:
 def measure_clearances(
     shapes: Shapes, position: Array, rotation: Array, out: Array
 ) -> None:
-    """Write the distance of each shape from the floor [m]; inside it, less than 0.
+    """Write the distance of each shape from the floor [m]; negative inside it.
 
     Args:
         shapes: Shapes of the robot.

@@ -1,4 +1,4 @@
-"""Compiled functions that rewards are made of: the paper's RBF kernel, tilt, counts."""
+"""Compiled building blocks of rewards: the paper's RBF kernel, tilt, counts."""
 
 import numpy as np
 

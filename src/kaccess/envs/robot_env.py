@@ -47,7 +47,7 @@ Action = NDArray[np.floating[Any]]
 
 
 class RobotEnv(gymnasium.Env[Observation, Action]):
-    """One robot at a task.
+    """Environment of one robot.
 
     Args:
         task: Name of a task, or a task with settings of your own.
@@ -135,7 +135,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
 
 
 class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
-    """n robots at a task, in one batch.
+    """Environment of n robots, which are simulated in one batch.
 
     A sub-environment whose episode ends begins the next one in the same step; its last
     observation is in `info["final_obs"]`. Each sub-environment draws its starts from
@@ -209,8 +209,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         """Begin an episode in every sub-environment, or in some.
 
         Args:
-            seed: One seed for all, from which sub-environment i draws with
-                `default_rng([seed, i])`; or one seed each. None continues the streams.
+            seed: One seed for all (sub-environment i draws from
+                `default_rng([seed, i])`), or one seed each. None continues the streams.
             options: `qpos`, (nq,) or (n, nq): states to start in, instead of draws;
                 `reset_mask`, (n,) bool: sub-environments to reset.
         """
@@ -219,7 +219,10 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             self._streams = make_streams(seed, self.num_envs)
         mask = check_mask(options.get("reset_mask"), self.num_envs)
         if not self._is_running and not mask.all():
-            raise InputError("The first `reset` must be of all sub-environments.")
+            raise InputError(
+                "The first `reset` must be of all sub-environments: leave out "
+                "`reset_mask`."
+            )
         rows = np.flatnonzero(mask)
         if "qpos" in options:
             qpos = broadcast_states(options["qpos"], self.num_envs, self.robot)[rows]
@@ -252,7 +255,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         """Return the full state of the environment, random streams included.
 
         After `set_state`, an environment made with the same arguments continues from
-        it, equal to the bit.
+        it: on a CPU bit for bit, on a GPU up to rounding.
         """
         if self._streams is None:
             raise ResetNeeded("Call `reset` before `get_state`.")

@@ -20,11 +20,11 @@ from kaccess.robots import Robot
 
 __all__ = ["RobotsBatch"]
 
-_MAX_DEPTH = 0.01  # [m], in the floor: deeper is a mistake, not a soft contact
+_MAX_DEPTH = 0.01  # [m], largest depth of a soft contact in the floor
 
 
 class RobotsBatch:
-    """n robots of one kind.
+    """n simulated robots of the same model.
 
     Args:
         robot: Robot to simulate.
@@ -80,7 +80,7 @@ class RobotsBatch:
         return np.array(self._fields.qpos)
 
     def reset(self, qpos: Array, rows: IntArray | None = None) -> None:
-        """Put robots into states at rest; their joint targets are the joints there.
+        """Put robots into states at rest, with their joint positions as targets.
 
         Args:
             qpos: (m, nq) states.
@@ -99,7 +99,7 @@ class RobotsBatch:
         """Make one control step of all robots.
 
         Args:
-            actions: (n, nu) targets in [-1, 1], over the range of each joint.
+            actions: (n, nu) targets; -1 and 1 are the ends of each joint's range.
 
         Returns:
             (n,) whether each simulation has diverged; such a robot needs a reset.

@@ -19,8 +19,8 @@ def make_streams(
     """Return n independent generators.
 
     Args:
-        seed: One seed for all, which makes stream i `default_rng([seed, i])`; or one
-            seed each, for `default_rng`; or None, for other numbers in each run.
+        seed: One seed for all (stream i is `default_rng([seed, i])`), one seed each, or
+            None for a different seed in each run.
         n: Number of streams.
     """
     if seed is None:

@@ -21,7 +21,7 @@ __all__ = ["CONTROL_RATE", "GYRO_RANGE", "Task"]
 CONTROL_RATE = 25.0  # [Hz], of the policy: the paper, section II-E
 
 GYRO_RANGE = 34.9  # [rad/s], 2000 deg/s: full scale of Bittle's MPU6050
-_JOINT_SLACK = 0.1  # [-], share of its range that a joint may be pushed beyond it
+_JOINT_SLACK = 0.1  # [-], largest overshoot of a joint, as a share of its range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +29,11 @@ class Task(ABC):
     """A learning task, the same for every robot."""
 
     control_rate: float = CONTROL_RATE
-    """Actions per second; must divide the rate of the physics [Hz]. The paper's."""
+    """Actions per second; must divide the rate of the physics [Hz]. As in the paper."""
     low_pass: float = 0.4
     """Weight of the old target in the new one, in training and in tests [-]."""
     episode_steps: int = 300
-    """Actions in an episode, which ends only by truncation. The paper's."""
+    """Actions in an episode, which ends only by truncation. As in the paper."""
 
     name: ClassVar[str]
     """Name on the command line; the file's name, with hyphens."""
@@ -42,9 +42,9 @@ class Task(ABC):
     memory: ClassVar[tuple[str, ...]] = ()
     """Names of the values remembered between steps; all 0 when an episode starts."""
     return_steps: ClassVar[int] = 4
-    """Default number of steps in a return; more suit a task with delayed rewards."""
+    """Default number of steps in a return; use more if rewards are delayed."""
     to_stand: ClassVar[bool] = False
-    """Whether the goal is to stand, so that routes to standing reach it."""
+    """Whether the goal is to stand; then the guide needs no skill."""
     motion: ClassVar[str] = ""
     """Name of one success, such as `A backflip`; by default the task's name."""
     paper_figure: ClassVar[str] = ""

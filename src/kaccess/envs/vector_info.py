@@ -20,9 +20,9 @@ def make_final_info(info: Info, ended: BoolArray, obs: np.ndarray) -> dict[str, 
     """Return the infos of a step in which some episodes ended.
 
     Args:
-        info: (n,) infos, as of the step.
+        info: Infos of the step, (n,) each.
         ended: (n,) whether an episode ended.
-        obs: (n, d) observations, as of the step.
+        obs: (n, d) observations after the step.
     """
     final_obs = np.full(len(ended), None, dtype=object)
     for row in np.flatnonzero(ended):

@@ -1,8 +1,8 @@
-"""How fast learners learn, compared: what a few seeds can tell.
+"""Comparison of learning speed between kinds of starts, from a few seeds each.
 
 A learner reaches a level at its first test with at least that success. A learner that
-never does counts as if it had at the end of its training. Then the mean is a lower
-bound, and the table says how many seeds reached the level.
+never reaches it counts with all its episodes. Then the mean is a lower bound, and the
+table says how many seeds reached the level.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,13 @@ LEVELS = (0.90, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class Comparison:
-    """One kind of starts against another, at one level of success.
+    """Comparison of two kinds of starts at one level of success.
 
     Args:
         n_reached: Seeds that reached the level.
         n_seeds: All seeds.
-        episodes: Mean number of episodes to the level.
-        ratio: That number divided by the other kind's.
+        episodes: Mean number of episodes until the level is reached.
+        ratio: `episodes` divided by those of the other kind.
         better: Probability that one of its seeds is faster than one of the other's.
     """
 
@@ -71,7 +71,7 @@ def format_comparison(
     levels: Sequence[float] = LEVELS,
     score: str = "success_loose",
 ) -> str:
-    """Return tables of all kinds of starts against one: one per level, one of areas."""
+    """Return tables that compare all kinds of starts with one, by level and by area."""
     if against not in curves:
         raise InputError(
             f"There are no curves of {against!r} to compare with, only of "
@@ -79,19 +79,19 @@ def format_comparison(
         )
     order = sorted(curves, key=lambda kind: -float(curves[kind].area(score).mean()))
     ordered = {kind: curves[kind] for kind in order}
-    tables = [_level_table(ordered, against, level, score) for level in levels]
-    return "\n\n".join([*tables, _area_table(ordered, against, score)])
+    tables = [_format_level_table(ordered, against, level, score) for level in levels]
+    return "\n\n".join([*tables, _format_area_table(ordered, against, score)])
 
 
-def _level_table(
+def _format_level_table(
     curves: Mapping[str, Curves], against: str, level: float, score: str
 ) -> str:
     head = (
         "starts",
-        "seeds there",
+        "seeds that reach it",
         f"episodes to {level:.0%} (95 %)",
-        f"of {against}'s (95 %)",
-        f"earlier than {against} (95 %)",
+        f"ratio to {against} (95 %)",
+        f"P(faster than {against}) (95 %)",
     )
     rows = []
     for kind, mine in curves.items():
@@ -108,10 +108,10 @@ def _level_table(
     return format_table(head, rows)
 
 
-def _area_table(curves: Mapping[str, Curves], against: str, score: str) -> str:
+def _format_area_table(curves: Mapping[str, Curves], against: str, score: str) -> str:
     rng = np.random.default_rng(0)
     theirs = curves[against].area(score)
-    head = ("starts", "mean over all tests (95 %)", f"more than {against} (95 %)")
+    head = ("starts", "mean over all tests (95 %)", f"P(more than {against}) (95 %)")
     rows = []
     for kind, each in curves.items():
         mine = each.area(score)

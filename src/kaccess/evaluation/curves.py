@@ -19,7 +19,7 @@ __all__ = [
     "save_curves",
 ]
 
-_FILE = "evaluation.csv"  # of each learner: its tests
+_FILE = "evaluation.csv"  # tests of one learner
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,9 @@ def pool_curves(runs: Sequence[Mapping[str, Curves]]) -> dict[str, Curves]:
     """
     kinds = [kind for kind in runs[0] if all(kind in run for run in runs)]
     if not kinds:
-        raise InputError("These runs have no kind of starts in common.")
+        raise InputError(
+            "These runs have no kind of starts in common. Pool runs that share one."
+        )
     return {kind: _pool([run[kind] for run in runs]) for kind in kinds}
 
 
@@ -101,8 +103,8 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
     for kind, curves in named.items():
         if curves.episodes[0] > end:
             raise InputError(
-                f"{kind} was first tested after {curves.episodes[0]:.0f} episodes, and "
-                f"the shortest run ends after {end:.0f}."
+                f"{kind} was first tested after {curves.episodes[0]:.0f} episodes, but "
+                f"the shortest run ends after {end:.0f}. Leave one of the two out."
             )
     return {kind: curves.until(end) for kind, curves in named.items()}
 
@@ -127,7 +129,7 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
             raise InputError(f"{folder} has not been tested yet. Train it further.")
         rows += tests
     if not rows:
-        raise InputError(f"{path} has no learning curves. Train something first.")
+        raise InputError(f"{path} has no learning curves. Run `kaccess train` first.")
     return rows
 
 
@@ -135,7 +137,10 @@ def _pool(parts: Sequence[Curves]) -> Curves:
     shortest = min((part.episodes for part in parts), key=len)
     m = len(shortest)
     if any(not np.array_equal(part.episodes[:m], shortest) for part in parts):
-        raise InputError("These runs were not tested after the same episodes.")
+        raise InputError(
+            "These runs were not tested after the same episodes. Train them with the "
+            "same `test_every`."
+        )
     cut = [part.until(shortest[-1]) for part in parts]
     return Curves(
         seeds=np.arange(sum(len(part.seeds) for part in parts), dtype=float),

@@ -40,7 +40,7 @@ class Evaluation:
 
     @property
     def starts(self) -> str:
-        """Kind of starts it was trained from; or `ROUTES`."""
+        """Kind of starts it was trained from, or `ROUTES`."""
         return LearnerName.parse(self.name).starts
 
 
@@ -55,7 +55,7 @@ def evaluate_study(
 
     Args:
         study: Study that holds them.
-        config: Which policies, from how many poses, and under what conditions.
+        config: Policies, number of test poses, and conditions.
         engine: Name of the engine, `mujoco` or `warp`, or its settings.
         progress: Called with (policies tested, policies to test).
     """

@@ -1,4 +1,4 @@
-"""Poses to test on: no learner trains on them. Also what they have in common."""
+"""Test poses, which no learner trains on, and groups of similar ones."""
 
 from typing import Literal
 
@@ -18,13 +18,8 @@ from kaccess.study import Study
 __all__ = ["get_test_poses", "group_poses"]
 
 _STREAM = {"curve": 1, "final": 2}  # random streams of the study's seed; training has 0
-_DRAWN_PER_TEST = (
-    1,
-    2,
-    4,
-    8,
-    16,
-)  # poses to draw for each that the task can start from
+# Poses drawn for each test pose: tried in turn until the task can start from enough.
+_DRAWN_PER_TEST = (1, 2, 4, 8, 16)
 
 
 def get_test_poses(
@@ -35,7 +30,7 @@ def get_test_poses(
     *,
     n_threads: int = 0,
 ) -> Poses:
-    """Return n poses to test on, of those that the task can start from.
+    """Return n test poses that the task can start from.
 
     They are drawn like the poses of the study but from another random stream, and
     stored in `tests/<kind>.npz`. The two kinds have no pose in common. The first poses
@@ -47,7 +42,7 @@ def get_test_poses(
     for times_as_many in _DRAWN_PER_TEST:
         n_drawn = max(times_as_many * n, 2)  # sampling draws at least two
         if stored is None or len(stored) < n_drawn:
-            stored = _draw(study, kind, n_drawn, _cpu_engine(study, n_threads))
+            stored = _draw(study, kind, n_drawn, _make_cpu_engine(study, n_threads))
             stored.save(path)
         qpos = stored.qpos[task.qualifies(stored.qpos)][:n]
         if len(qpos) == n:
@@ -67,7 +62,7 @@ def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:
     return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)
 
 
-def _cpu_engine(study: Study, n_threads: int) -> Engine:
+def _make_cpu_engine(study: Study, n_threads: int) -> Engine:
     return make_engine(EngineConfig(threads=n_threads), study.robot, study.still)
 
 
@@ -97,7 +92,7 @@ def _find_clusters(
     both = Poses(poses.robot, qpos, np.empty((len(qpos), 0), bool))
     k, n = len(centroids), len(poses)
     source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
-    engine = _cpu_engine(study, n_threads)
+    engine = _make_cpu_engine(study, n_threads)
     found = estimate_pairs(both, source, goal, study.access_config, engine=engine)
     times = found.times.reshape(k, n)
     clusters = KAccess.restore(centroids).predict(accessibility(times))

@@ -1,4 +1,4 @@
-"""The policies of a study, found by name, and what acts in their place: the guide."""
+"""The policies of a study by name, and its guide, which acts like a policy."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def find_policies(
         study: Study that holds them.
         task: Task that they learned.
         trained_under: Conditions of their training.
-        best: Take the best policy of each learner's curve, not its last one.
+        best: Whether to take each learner's best policy, not its last one.
 
     Raises:
         InputError: If there are none, or one belongs to another robot or task.
@@ -44,7 +44,7 @@ def find_policies(
         if not (path / file).exists():
             raise InputError(
                 f"{path} has no best policy, because it was never tested during "
-                "training. Take the last one instead."
+                "training. Test its last policy instead, without `best`."
             )
     return {
         name: _load(path / file, task, study.robot, trained_under)
@@ -63,7 +63,7 @@ def find_policy(
     """Return the policy of one learner; arguments as in `find_policies`."""
     policies = find_policies(study, task, trained_under, best=best)
     if run is None:
-        raise InputError(f"Say which run with --run: one of {', '.join(policies)}.")
+        raise InputError(f"Choose a learner with `--run`: {', '.join(policies)}.")
     if run not in policies:
         raise InputError(
             f"{study.path} has no policy {run!r} for {task.name!r}, only: "
@@ -92,7 +92,7 @@ def _load(path: Path, task: Task, robot: Robot, trained_under: Conditions) -> Po
 def act_under(policy: Policy, conditions: Conditions) -> Act:
     """Return a policy that acts under conditions other than those of its training.
 
-    With delayed commands, observations end with the commands on their way. A policy
+    With delayed commands, observations end with the commands in the queue. A policy
     trained without delay does not see them.
     """
 
@@ -126,8 +126,8 @@ def find_controllers(
         task: Task that the policies learned.
         trained_under: Conditions of the training.
         under: Conditions to act under.
-        n_robots: Number of robots that the guide serves.
-        best: Take the best policy of each learner's curve, not its last one.
+        n_robots: Number of robots that the guide controls.
+        best: Whether to take each learner's best policy, not its last one.
     """
     policies = find_policies(study, task, trained_under, best=best)
     found = {name: act_under(policy, under) for name, policy in policies.items()}

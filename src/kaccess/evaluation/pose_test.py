@@ -39,7 +39,7 @@ class Scores:
         reward: (n,) sum of the rewards.
         success: (n,) whether it had succeeded strictly at the end.
         success_loose: (n,) whether it had succeeded loosely at the end.
-        time: (n,) when it succeeded for good [s]; inf if it did not.
+        time: (n,) time of lasting success [s]; inf without success.
         energy: (n,) mechanical work of the joints, sampled at the control rate [J].
         roughness: (n,) mean change of a joint's target between two steps [rad].
     """
@@ -143,7 +143,7 @@ class PoseTest:
 
 
 def place_test_poses(qpos: Array, robot: Robot, conditions: Conditions) -> Array:
-    """Return test poses, (n, nq), with the headings they have under conditions.
+    """Return test poses, (n, nq), with their headings under the conditions.
 
     On a slope, pose i is turned by i golden angles.
     """
@@ -155,7 +155,7 @@ def place_test_poses(qpos: Array, robot: Robot, conditions: Conditions) -> Array
 
 
 class _Tally:
-    """Adds up rewards, work and changes of n robots, from their start on."""
+    """Adds up rewards, work and target changes of n robots, step by step."""
 
     def __init__(self, episodes: Episodes) -> None:
         self._episodes, n = episodes, len(episodes.robots)
@@ -164,7 +164,7 @@ class _Tally:
         self._target = episodes.robots.readings.target.copy()
 
     def add(self, reward: Array, step: int) -> None:
-        """Add what a step gave; step 0 is the start, which gives nothing."""
+        """Add a step; step 0 is the start and adds nothing."""
         if step == 0:
             return
         now, info = self._episodes.robots.readings, self._episodes.get_info()
@@ -176,7 +176,7 @@ class _Tally:
         self._last_without[~info["success"]] = step
 
     def scores(self, n_steps: int) -> Scores:
-        """Return the scores after so many steps."""
+        """Return the scores after `n_steps` steps."""
         info = self._episodes.get_info()
         since = (self._last_without + 1) * self._episodes.robots.readings.time_step
         return Scores(

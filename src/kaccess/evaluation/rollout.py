@@ -1,4 +1,4 @@
-"""Rollouts: a fixed policy acts from given states, and every step is seen."""
+"""Rollouts: a fixed policy acts from given states, step by step."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def roll_out(
         n_steps: Control steps.
 
     Yields:
-        Steps made and rewards of the last one, (n,): first 0 and zeros, at the start.
+        Number of steps made, and rewards of the last one, (n,); both 0 at the start.
     """
     episodes.begin(qpos)
     yield 0, np.zeros(len(qpos))
@@ -63,7 +63,7 @@ class Recording:
     reward: Array
 
     def done_at(self, robot: int) -> float | None:
-        """Return when a robot succeeded for good [s]; None if it did not."""
+        """Return the time of a robot's lasting success [s]; None without success."""
         without = np.flatnonzero(~self.success[:, robot])
         first = without[-1] + 1 if len(without) else 0
         return float(self.seconds[first]) if first < len(self.seconds) else None

@@ -2,8 +2,8 @@
 
 The fastest routes over the accessibility graph say which pose to command next from each
 pose. The guide finds the pose nearest to the robot, commands the next pose of its
-route, waits for as long as that move took when it was measured, and looks again. It
-sees only what a policy sees. A standing robot keeps standing or, if the task is more
+route, waits for the measured time of that move, and observes again. It has the same
+observations as a policy. A standing robot keeps standing or, if the task is more
 than standing, performs a skill that a search has found.
 """
 
@@ -25,7 +25,7 @@ from kaccess.study import Study
 __all__ = ["Guide", "follow_guide"]
 
 _MARGIN = 0.1  # [s] added to the measured time of a move
-_STANDING_TIME = 0.5  # [s] between two looks at a standing robot
+_STANDING_TIME = 0.5  # [s] between two observations of a standing robot
 # Amplitude of the noise in a guided warm-up; 1 is half of a joint's range [-].
 _NOISE = 0.35
 _SKILL_NOISE = 0.1  # less, because a flight is easily disturbed
@@ -36,8 +36,8 @@ class Guide:
 
     Args:
         poses: Poses of a study.
-        times: (m, m) seconds from pose i to pose j; inf: there is no such move.
-        to_standing: (m,) seconds from each pose to standing; inf likewise.
+        times: (m, m) seconds from pose i to pose j; inf if no move reaches it.
+        to_standing: (m,) seconds from each pose to standing; inf if no move does.
         n: Number of robots.
         task: Task of the robots; it defines their observations.
         config: Tolerances; they scale the nearest-pose distance.
@@ -61,7 +61,7 @@ class Guide:
     ) -> None:
         if skill is None and not task.to_stand:
             raise InputError(
-                f"Routes end with standing, but {task.name!r} is more than that. Give "
+                f"Routes end with standing, but {task.name!r} needs more. Give "
                 "the guide a `skill`."
             )
         robot, config = poses.robot, config or AccessConfig()
@@ -72,7 +72,7 @@ class Guide:
         gravity = np.concatenate([poses.gravity, gravity_in_body(stand[:, 3:7])])
         self._tree = KDTree(self._embed(gravity, joints))
         self._actions = np.clip(robot.to_actions(joints), -1.0, 1.0)
-        self._next, seconds = _next_moves(times, to_standing)
+        self._next, seconds = _find_next_moves(times, to_standing)
         self._steps = np.ceil((seconds + _MARGIN) * task.control_rate).astype(int)
         self.noise = _NOISE if skill is None else _SKILL_NOISE
         keep_standing = np.repeat(self._actions[-1:], self._steps[-1], axis=0)
@@ -129,7 +129,7 @@ class Guide:
             )
 
     def _embed(self, gravity: Array, joints: Array) -> Array:
-        """Return points whose distance says how different two postures are."""
+        """Return points; the closer two of them, the more similar the postures."""
         return np.concatenate(
             [gravity * self._scale[0], joints * self._scale[1]], axis=1
         )
@@ -147,7 +147,7 @@ def follow_guide(guide: Guide) -> Callable[[Array], Array]:
     return act
 
 
-def _next_moves(times: Array, to_standing: Array) -> tuple[IntArray, Array]:
+def _find_next_moves(times: Array, to_standing: Array) -> tuple[IntArray, Array]:
     """Return the pose to command from each pose, and for how long [s].
 
     Pose m, the last one, is standing. It is also commanded where there is no route.

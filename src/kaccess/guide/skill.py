@@ -2,10 +2,10 @@
 
 If a task is more than standing, such as a backflip, the guide needs a skill for what
 comes after standing up. A search finds it, without learning. The cross-entropy method
-draws postures and how long to hold them, keeps the candidates with the most reward, and
-draws the next ones around these. The last posture is standing. In the second half of
-the search each candidate is performed twice in a row, so that skills which end where
-they can be repeated earn more.
+draws postures and the times to hold them, keeps the candidates with the most reward,
+and draws the next candidates around these. The last posture is standing. In the second
+half of the search each candidate is performed twice in a row, so that skills that can
+be repeated earn more.
 """
 
 from dataclasses import asdict, dataclass
@@ -31,10 +31,10 @@ __all__ = [
 
 _ELITE = 0.1  # share of the candidates that the next ones are drawn around
 _INERTIA = 0.3  # share of the old centre and spread in the new ones
-_POSTURE_SPREAD = 0.85  # first standard deviation; 1 is half of a joint's range [-]
-_HOLD_TIME = 0.24  # [s], first mean of the time a posture is held
-_HOLD_SPREAD = 0.1  # [s], first standard deviation of that time
-_LEAST_SPREAD = 0.025  # share of the first spread that is added in each round
+_POSTURE_SPREAD = 0.85  # initial standard deviation; 1 is half of a joint's range [-]
+_HOLD_TIME = 0.24  # [s], initial mean of the time a posture is held
+_HOLD_SPREAD = 0.1  # [s], initial standard deviation of that time
+_LEAST_SPREAD = 0.025  # share of the initial spread that is added in each round
 
 
 @dataclass(frozen=True)
@@ -72,23 +72,23 @@ def search_skill(
     Raises:
         InputError: If the skill found does not succeed.
     """
-    form = _Form(robot, task, config)
+    encoding = _Encoding(robot, task, config)
     engine = EngineConfig(threads=n_threads)
     env = RobotVectorEnv(config.candidates, task, robot=robot, engine=engine)
     rng = np.random.default_rng(config.seed)
-    centre, spread = form.centre, form.spread
+    centre, spread = encoding.centre, encoding.spread
     for number in range(config.rounds):
         drawn = centre + spread * rng.normal(size=(config.candidates, len(centre)))
         second_half = number >= config.rounds // 2
         noise, times = (config.noise, 2) if second_half else (0.0, 1)
-        earned, _ = _try(env, form.actions(drawn), rng, noise, times=times)
+        earned, _ = _perform(env, encoding.decode(drawn), rng, noise, times=times)
         best = drawn[np.argsort(-earned)[: max(2, round(_ELITE * len(drawn)))]]
         centre = _INERTIA * centre + (1 - _INERTIA) * best.mean(axis=0)
         spread = _INERTIA * spread + (1 - _INERTIA) * best.std(axis=0)
-        spread += _LEAST_SPREAD * form.spread
+        spread += _LEAST_SPREAD * encoding.spread
         if progress:
             progress(number + 1, config.rounds)
-    skill = _assess(env, form.actions(centre[None]), rng, config)
+    skill = _assess(env, encoding.decode(centre[None]), rng, config)
     if not skill.success:
         raise InputError(
             f"No skill was found: the best candidate after {config.rounds} rounds does "
@@ -130,11 +130,11 @@ def was_searched(study: Study, config: SkillConfig) -> bool:
     return bool(stored.get("settings") == asdict(config))
 
 
-class _Form:
+class _Encoding:
     """Encodes a skill as one vector: all postures, then the time each is held.
 
-    Robots that are their own mirror image command the mean of both sides to both, which
-    keeps them straight.
+    A symmetric robot gets symmetric postures, the mean of each posture and its mirror
+    image, which keep it straight.
 
     Args:
         robot: Robot that performs the skill.
@@ -144,7 +144,7 @@ class _Form:
 
     def __init__(self, robot: Robot, task: Task, config: SkillConfig) -> None:
         self._n, self._rate = config.postures, task.control_rate
-        self._mirror = _mirror_of(robot)
+        self._mirror = _find_mirror_or_none(robot)
         self._steps = np.arange(_count_steps(task, config.seconds))
         standing = robot.to_actions(robot.get_joints(robot.standing[None]))
         self._standing = np.clip(standing, -1.0, 1.0)[0]
@@ -154,8 +154,8 @@ class _Form:
             np.full_like(postures, _POSTURE_SPREAD), np.full(self._n, _HOLD_SPREAD)
         )
 
-    def actions(self, points: Array) -> Array:
-        """Return the actions of skills, (n, steps, nu), from (n, d) points."""
+    def decode(self, points: Array) -> Array:
+        """Return the actions of skills, (n, steps, nu), given as points, (n, d)."""
         n, nu = len(points), len(self._standing)
         postures = np.empty((n, self._n + 1, nu))
         postures[:, :-1] = points[:, : self._n * nu].reshape(n, self._n, nu)
@@ -170,7 +170,7 @@ class _Form:
         return np.asarray(postures[np.arange(n)[:, None], current])
 
 
-def _mirror_of(robot: Robot) -> Mirror | None:
+def _find_mirror_or_none(robot: Robot) -> Mirror | None:
     try:
         return find_mirror(robot)
     except InputError:
@@ -193,11 +193,11 @@ def _assess(
 ) -> Skill:
     """Return a skill, (1, steps, nu), with its success in many trials with noise."""
     copies = np.repeat(actions, config.candidates, axis=0)
-    earned, succeeded = _try(env, copies, rng, config.noise)
+    earned, succeeded = _perform(env, copies, rng, config.noise)
     return Skill(actions[0], float(succeeded.mean()), float(earned.mean()))
 
 
-def _try(
+def _perform(
     env: RobotVectorEnv,
     actions: Array,
     rng: np.random.Generator,

@@ -1,6 +1,6 @@
 """A trained policy: the mean action of one learner, without exploration noise.
 
-It consists of NumPy arrays, has a file of a few hundred kilobytes, and needs no torch.
+It consists of NumPy arrays, takes a few hundred kilobytes, and needs no torch.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from kaccess.base.types import Array
 __all__ = ["BEST_POLICY", "LAST_POLICY", "Policy", "scale"]
 
 LAST_POLICY = "policy.safetensors"  # file of a learner's last policy
-BEST_POLICY = "best.safetensors"  # file of its best policy in the tests of its curve
+BEST_POLICY = "best.safetensors"  # file of the best policy on its learning curve
 
 _KIND = "kaccess policy (1)"
 

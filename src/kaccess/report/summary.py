@@ -14,7 +14,7 @@ from kaccess.study import Study
 __all__ = ["Summary", "Times", "summarize", "summarize_study"]
 
 _MOST_NAMED = 10  # poses that the verdict names
-_FATES = ("colliding", "restless", "diverged", "airborne")  # of discarded draws
+_REASONS = ("colliding", "restless", "diverged", "airborne")  # of discarded draws
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Times:
         restless: Moves that did not come to rest in time.
         diverged: Moves whose simulation diverged.
         one_way: Share of the linked pairs of poses that are linked one way only.
-        seconds: 5, 50 and 95 % quantile of the times of moves that reached [s].
+        seconds: 5, 50 and 95 % quantile of the times of reached moves [s].
         stand_up: Poses that reach standing in one move; None if not estimated.
     """
 
@@ -67,7 +67,9 @@ class Summary:
     def discarded(self) -> str:
         """Number of discarded draws for each reason, such as `3 colliding`."""
         draws = self.settings["draws"]
-        return ", ".join(f"{draws[fate]:,} {fate}" for fate in _FATES if draws[fate])
+        return ", ".join(
+            f"{draws[reason]:,} {reason}" for reason in _REASONS if draws[reason]
+        )
 
     @property
     def verdict(self) -> str:
@@ -136,8 +138,8 @@ def _describe_stuck(n: int, stuck: IntArray) -> str:
         )
     if len(stuck) == n:
         return (
-            "This robot cannot get up by these moves: from none of the "
-            f"{n} poses does a chain of moves lead to the standing pose."
+            "This robot cannot get up by these moves: no chain of moves leads from any "
+            f"of the {n} poses to the standing pose."
         )
     named = ", ".join(map(str, stuck[:_MOST_NAMED]))
     more = ", ..." if len(stuck) > _MOST_NAMED else ""

@@ -10,10 +10,10 @@ from kaccess.sac.population import Population
 
 __all__ = ["tune_cpu"]
 
-# Products in one layer of all learners; fewer run faster on one thread, measured on two
-# cores.
+# Multiplications per layer, over all learners, below which one thread is faster;
+# measured on two cores.
 _MIN_FOR_THREADS = 3e6
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of glibc's mallopt
 _KEPT_BYTES = 1 << 30
 
 

@@ -55,8 +55,8 @@ class HostDeviceBuffer:
         self.on_host = _split(self._host, shapes)
         self.on_device = _split(self._device, shapes)
 
-    def whole(self, name: str) -> Tensor:
-        """Return an array of whole numbers on the host."""
+    def get_integers(self, name: str) -> Tensor:
+        """Return an array on the host, as whole numbers."""
         return self.on_host[name].view(torch.int32)
 
     def send(self) -> None:
@@ -79,14 +79,14 @@ def _split(buffer: Tensor, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tens
 
 
 def capture_graph(function: Callable[[], None]) -> "torch.cuda.CUDAGraph":
-    """Run a function until its memory is settled, then record it as a CUDA graph."""
+    """Run a function until its memory is allocated, then record it as a CUDA graph."""
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch's
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for _ in range(3):
             function()
     torch.cuda.current_stream().wait_stream(stream)
-    gc.collect()  # a graph freed during the recording of another would spoil that one
+    gc.collect()  # freeing another graph while recording would break the recording
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         function()

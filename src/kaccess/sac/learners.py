@@ -31,12 +31,12 @@ class Shape:
 
     @property
     def actor(self) -> Layout:
-        """Row of an actor; its last number is the log of the entropy coefficient."""
+        """Layout of an actor's row; last comes the log of the entropy coefficient."""
         return Layout((self.obs_dim, *self.hidden, 2 * self.act_dim), n_extra=1)
 
     @property
     def critic(self) -> Layout:
-        """Row of one of the two critics."""
+        """Layout of the row of one critic; a learner has two."""
         return Layout((self.obs_dim + self.act_dim, *self.hidden, 1))
 
     @property

@@ -4,7 +4,7 @@ A run is a folder. `checkpoint.safetensors` holds the complete state of the run.
 learner has its own folder with `episodes.csv`, `evaluation.csv`, events for
 TensorBoard, `policy.safetensors` and, if it is tested, `best.safetensors`. Training
 into the same folder resumes from the checkpoint. On a CPU, and in environments with
-`get_state` and `set_state`, the numbers are those of a run without interruption.
+`get_state` and `set_state`, results equal those of a run without interruption.
 """
 
 import time
@@ -110,7 +110,7 @@ class _Tester:
     """Tests all learners of a run from time to time.
 
     Args:
-        tests: Kind and frequency of the tests; None: no tests.
+        tests: Kind and frequency of the tests; None for no tests.
         run: Run whose learners are tested.
         journal: Journal of the scores.
         best: Best policies so far.
@@ -146,10 +146,10 @@ class _Tester:
 
 
 class _Timer:
-    """Is due every so many seconds.
+    """A timer that is due at regular intervals.
 
     Args:
-        seconds: Time from one due moment to the next [s].
+        seconds: Interval [s].
         at_once: Whether it is also due at the beginning.
     """
 

@@ -4,8 +4,8 @@ The parameters of a population are one matrix, a row per network: first the weig
 each layer, then the biases, then zeros up to a multiple of 64 bytes. So an optimiser
 step is a few operations on one matrix.
 
-Gradients are written out: at these sizes autograd would spend half of the time on
-bookkeeping. The tests compare them with those of autograd.
+Gradients are computed without autograd: at these sizes it would spend half of the
+time on bookkeeping. The tests compare them with those of autograd.
 """
 
 import math
@@ -109,17 +109,17 @@ def backward(
     Args:
         layers: Layers of g networks.
         activations: Activations that `forward` returned.
-        slope: (g, b, n_out) gradient of the output.
+        slope: (g, b, n_out) gradient with respect to the output.
         width: Length of a row.
     """
     weights: list[Tensor] = []
     biases: list[Tensor] = []
     for depth in range(len(layers) - 1, -1, -1):
         below = activations[depth]
-        weights.insert(0, _by_weight(below, slope))
+        weights.insert(0, _weight_gradient(below, slope))
         biases.insert(0, slope.sum(1))
         if depth > 0:
-            slope = _by_units(slope, layers[depth][0], below)
+            slope = _unit_gradient(slope, layers[depth][0], below)
     used = sum(part.shape[1] for part in weights + biases)
     rest = slope.new_zeros(len(slope), width - used)
     return torch.cat([*weights, *biases, rest], dim=1)
@@ -130,18 +130,18 @@ def input_gradient(
 ) -> Tensor:
     """Return the (g, b, n_in) gradient with respect to the input."""
     for depth in range(len(layers) - 1, 0, -1):
-        slope = _by_units(slope, layers[depth][0], activations[depth])
+        slope = _unit_gradient(slope, layers[depth][0], activations[depth])
     return torch.bmm(slope, layers[0][0].mT)
 
 
-def _by_weight(below: Tensor, slope: Tensor) -> Tensor:
+def _weight_gradient(below: Tensor, slope: Tensor) -> Tensor:
     """Return the gradient with respect to a layer's weights, (g, n_in * n_out)."""
     if slope.shape[-1] == 1:
         return (below * slope).sum(1)
     return torch.bmm(below.mT, slope).flatten(1)
 
 
-def _by_units(slope: Tensor, weight: Tensor, units: Tensor) -> Tensor:
+def _unit_gradient(slope: Tensor, weight: Tensor, units: Tensor) -> Tensor:
     """Return the gradient with respect to the hidden units below a layer."""
     one = slope.shape[-1] == 1
     result = slope * weight.mT if one else torch.bmm(slope, weight.mT)
@@ -183,18 +183,18 @@ def squash(output: Tensor, noise: Tensor) -> Sample:
 
 
 def squash_gradient(sample: Sample, action_slope: Tensor, weight: Tensor) -> Tensor:
-    """Return the gradient of `weight * log_prob + f(action)` for the actors' output.
+    """Return the gradient of `weight * log_prob + f(action)` w.r.t. the actors' output.
 
-    With x = mean + std * noise and a = tanh(x): d log_prob / dx = 2 a, da / dx =
-    1 - a^2, and the log of the standard deviation also enters log_prob as itself.
+    With x = mean + std * noise and a = tanh(x): d log_prob / dx = 2 a, and da / dx =
+    1 - a^2. In addition, log_prob contains -log(std).
 
     Args:
         sample: Sample that `squash` returned.
-        action_slope: (p, b, a) gradient of f.
+        action_slope: (p, b, a) gradient of f w.r.t. the actions.
         weight: (p, 1, 1) factor of `log_prob`.
 
     Returns:
-        (p, b, 2 a) gradient of the output.
+        (p, b, 2 a) gradient with respect to the output.
     """
     a = sample.action
     mean = torch.addcmul(action_slope, action_slope * a, a, value=-1)

@@ -18,7 +18,7 @@ Evaluate = Callable[[Policies, int], Mapping[str, Array]]
 
 
 class WarmUp(Protocol):
-    """Actions before learning begins, in the place of random ones."""
+    """Chooses actions before learning begins, instead of random ones."""
 
     def act(self, obs: Array, random: Array, began: BoolArray) -> Array:
         """Return actions, (n, act) in [-1, 1].
@@ -44,13 +44,13 @@ class Plan:
         names: Learner names, which are also their folders, such as `ka/seed-0`.
         seeds: Seed of each learner. A learner depends only on its own seed and
             environments.
-        n_steps: Steps of each learner in all, over all its environments.
+        n_steps: Total steps of each learner, over all its environments.
         warm_up: Actions of the first `warmup_steps`; by default random.
         metadata: Facts for the policy files, such as robot and task, as JSON holds
             them. They must be the same to resume the run.
 
     Raises:
-        InputError: If names, seeds or steps do not make sense.
+        InputError: If names, seeds or steps are invalid.
     """
 
     names: Sequence[str]
@@ -98,8 +98,8 @@ class CurveTests:
     Args:
         evaluate: Function that tests all policies.
         every: Steps of a learner between two tests.
-        best_by: Names of scores, most important first, of which more is better. They
-            decide which policy of a learner is kept as its best; by default none is.
+        best_by: Scores that decide which policy of a learner is kept as its best, most
+            important first; higher is better. By default none is kept.
     """
 
     evaluate: Evaluate

@@ -114,8 +114,8 @@ class Population:
         self._outputs = HostDeviceBuffer(
             self.device, actions=(n, shape.act_dim), alive=(p,)
         )
-        self._inputs.whole("rows").fill_(self.replay.scratch_row)
-        self._inputs.whole("sizes").fill_(1)
+        self._inputs.get_integers("rows").fill_(self.replay.scratch_row)
+        self._inputs.get_integers("sizes").fill_(1)
         self._inputs.send()
         self._sizes = torch.ones(p, 1, dtype=torch.int64, device=self.device)
 
@@ -162,7 +162,7 @@ class Population:
         self._inputs.on_host["halted"][learner] = 1.0
 
     def find_nonfinite(self, learner: int) -> str:
-        """Return which part of a learner that is not alive is not finite."""
+        """Return the name of the part of a stopped learner that is not finite."""
         for name in ("actor", "critics", "targets"):
             if not bool(self.learners.tensors()[name][learner].isfinite().all()):
                 return (
@@ -179,7 +179,7 @@ class Population:
         return self._for_actions.step, self._for_updates.step
 
     def resume(self, n_exchanges: int, n_updates: int) -> None:
-        """Continue after so many exchanges and updates, with the replay as it is."""
+        """Continue after some exchanges and updates, with the current replay."""
         sizes = torch.as_tensor(np.maximum(self.replay.sizes, 1))
         self._sizes.copy_(sizes[:, None])
         self._for_actions.seek(n_exchanges)
@@ -192,14 +192,14 @@ class Population:
         inputs, p = self._inputs, self.shape.n_learners
         inputs.on_host["obs"].numpy()[:] = obs
         inputs.on_host["random"].fill_(random)
-        rows = inputs.whole("rows")
+        rows = inputs.get_integers("rows")
         if experience is None:
             rows.fill_(self.replay.scratch_row)
         else:
             kept = experience.kept.reshape(p, -1)
             rows.numpy()[:] = self.replay.assign_rows(kept).reshape(-1)
             _write_transitions(inputs.on_host["transitions"].numpy(), experience)
-        inputs.whole("sizes").numpy()[:] = np.maximum(self.replay.sizes, 1)
+        inputs.get_integers("sizes").numpy()[:] = np.maximum(self.replay.sizes, 1)
 
     @torch.inference_mode()
     def _exchange_on_device(self) -> None:

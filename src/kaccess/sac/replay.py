@@ -14,7 +14,7 @@ class Replay:
 
     The host decides where transitions are stored, the device which ones are drawn.
     Discarded transitions go to the scratch row: each step then writes as many rows as
-    there are environments, as a CUDA graph needs it.
+    there are environments, as a CUDA graph requires.
 
     Args:
         n_learners: Number of learners, p.
@@ -25,7 +25,7 @@ class Replay:
     Attributes:
         data: (p * capacity + 1, width) transitions; on a CPU, memory is taken only as
             rows are written.
-        counts: (p,) transitions that each learner ever stored.
+        counts: (p,) transitions stored so far, overwritten ones included.
     """
 
     def __init__(
@@ -70,14 +70,16 @@ class Replay:
 
     def get_contents(self) -> list[Array]:
         """Return each learner's transitions, (size, width), in the order of rows."""
-        return [self._ring(p)[:size].cpu().numpy() for p, size in enumerate(self.sizes)]
+        return [
+            self._get_ring(p)[:size].cpu().numpy() for p, size in enumerate(self.sizes)
+        ]
 
     def set_contents(self, contents: list[Array], counts: IntArray) -> None:
         """Put back the result of `get_contents` and the counts."""
         for p, rows in enumerate(contents):
-            self._ring(p)[: len(rows)] = torch.as_tensor(rows)
+            self._get_ring(p)[: len(rows)] = torch.as_tensor(rows)
         self.counts[:] = counts
 
-    def _ring(self, learner: int) -> Tensor:
+    def _get_ring(self, learner: int) -> Tensor:
         start = learner * self.capacity
         return self.data[start : start + self.capacity]

@@ -1,11 +1,11 @@
-"""Multi-step returns: several rewards are summed before the critics are asked.
+"""Multi-step returns: the sum of several rewards, and then the critics' estimate.
 
-If waiting costs little, a value that is estimated from the value one step later hardly
-tells waiting from acting. A robot that can do a flip at any time loses only 1 - gamma
-of its value by standing still for one step. Over n steps it loses 1 - gamma^n.
+With one-step returns, critics can hardly distinguish waiting from acting: a robot that
+can do a flip at any time loses only 1 - gamma of its value by standing still for one
+step. Over n steps it loses 1 - gamma^n.
 
-As is usual, the actions of these steps are used as they are, although the policy has
-changed since, and only the last step has an entropy bonus.
+As usual, nothing corrects for the policy having changed since these steps, and only the
+last step has an entropy bonus.
 """
 
 from collections.abc import Mapping

@@ -46,7 +46,7 @@ class BestPolicies:
         self._new: dict[str, Policy] = {}
 
     def compare(self, policies: Policies, p: int, row: Mapping[str, float]) -> None:
-        """Keep the policy of a learner if its scores are better than ever."""
+        """Keep the policy of a learner if its scores are the best so far."""
         name, scores = policies.names[p], [row[score] for score in self._by]
         if scores and np.isfinite(scores).all() and scores > self.scores.get(name, []):
             self.scores[name], self._new[name] = scores, policies[p]
@@ -89,7 +89,7 @@ class Store:
 
     @contextmanager
     def save_at_end(self, run: Run, best: BestPolicies) -> Iterator[None]:
-        """Save a run on leaving the block, also by an error, but not within a step."""
+        """Save a run at the end of the block, even after an error between two steps."""
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Random numbers of each learner, from keys: its seed, their purpose, their block.
+"""Random numbers of each learner, from keys: seed, purpose and block number.
 
 No state of a generator has to be stored: a run that resumes draws its current block
 again. Numbers are drawn in blocks of steps, because one call per learner and step would
@@ -14,7 +14,7 @@ from torch import Tensor
 
 __all__ = ["Blocks", "Stream", "make_rng"]
 
-_STEPS = 32  # in a block
+_STEPS = 32  # steps in a block
 
 
 class Stream(IntEnum):

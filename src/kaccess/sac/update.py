@@ -5,7 +5,7 @@ learners do not affect one another. For all of them at once, an update is
 
 1. actions of the actor in the states s and s' of a batch from each learner's replay,
 2. a step of both critics towards r + d (min Q'(s', a') - alpha log pi(a' | s')),
-3. a step of the actor down alpha log pi(a | s) - min Q(s, a),
+3. a step of the actor that reduces alpha log pi(a | s) - min Q(s, a),
 4. a step of the entropy coefficient alpha, and of the target critics Q'.
 
 Each transition has its own discount d: gamma, or gamma^n over n steps. It is 0 only if
@@ -71,7 +71,7 @@ def update_(learners: Learners, rows: Tensor, noise: Tensor, config: SacConfig) 
     Args:
         learners: Learners to update.
         rows: (p, b, row) transitions of each learner.
-        noise: (p, 2 b, a) normal numbers of each, for its actions in s and in s'.
+        noise: (p, 2 b, a) standard normal noise, for the actions in s and in s'.
         config: Settings of the update.
     """
     batch, b = Batch.split(rows, learners.shape), rows.shape[1]
@@ -131,7 +131,7 @@ def _step_actors_(
     Args:
         learners: Learners to update.
         gradient: (p, width) gradient of the actors' loss.
-        surplus: (p,) entropy above its target: the slope of the log of alpha.
+        surplus: (p,) entropy minus its target: the gradient of the log of alpha.
         moves: (p, 1) whether the critics moved.
         adam: Rates and epsilon of Adam.
     """
@@ -169,7 +169,7 @@ def critic_gradient(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradient of the critics' loss, and the loss, (p,).
 
-    The loss is half the squared error, averaged over the batch, summed over the two.
+    The loss is half the squared error, averaged over the batch, summed over critics.
 
     Args:
         layers: Layers of both critics of each learner, 2 p networks.
@@ -191,9 +191,9 @@ def actor_gradient(
     """Return the gradient of the actors' loss and the smaller Q, (p, b).
 
     Args:
-        learners: Learners whose critics made their step.
+        learners: Learners whose critics are updated already.
         activations: Activations of the actors in the states of the batch.
-        sample: Actions drawn from these.
+        sample: Actions drawn with these activations.
         alpha: (p, 1) entropy coefficients.
     """
     (p, b), critics = sample.log_prob.shape, learners.critic_layers
@@ -211,7 +211,7 @@ def actor_gradient(
 
 
 def adam_rates(n_updates: Tensor, learning_rate: float) -> tuple[Tensor, Tensor]:
-    """Return the rates of Adam's step number `n_updates`, the first being 1.
+    """Return the rates of Adam's step number `n_updates`, counted from 1.
 
     Args:
         n_updates: (p, 1) number of this step.

@@ -34,7 +34,7 @@ class Outcome:
     obs: Array
     """(n, obs) observations in which to act next."""
     real: BoolArray
-    """(n,) whether it was a step; if not, a reset that ignored the action."""
+    """(n,) whether this was a step; otherwise, a reset that ignored the action."""
 
 
 class Envs:
@@ -100,7 +100,7 @@ class Envs:
         )
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """Return the state that the next step depends on; empty if there is none."""
+        """Return the state that the next step depends on; empty if not available."""
         getter, setter = (
             _find_method(self.env, name) for name in ("get_state", "set_state")
         )

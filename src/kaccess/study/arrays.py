@@ -13,7 +13,7 @@ from kaccess.base.types import Array, BoolArray, IntArray
 __all__ = ["Arrays", "create_arrays"]
 
 _NAMES = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
-_READ_SIZE = 2**24  # times held in memory while looking for missing ones
+_READ_SIZE = 2**24  # times read at once in the search for missing ones
 
 
 def create_arrays(
@@ -65,9 +65,13 @@ class Arrays:
             self._group = zarr.open_group(path, mode="r+")
             missing = [name for name in _NAMES if name not in self._group]
         except (FileNotFoundError, ValueError, KeyError) as error:
-            raise InputError(f"{path} cannot be read: {error}.") from error
+            raise InputError(
+                f"{path} cannot be read: {error}. Start a new study."
+            ) from error
         if missing:
-            raise InputError(f"{path} is damaged: it has no array {missing[0]!r}.")
+            raise InputError(
+                f"{path} is damaged: it has no array {missing[0]!r}. Start a new study."
+            )
 
     def read(
         self, name: str, start: int | None = None, stop: int | None = None
@@ -98,7 +102,7 @@ class Arrays:
         return tuple(self.array("poses/contacts").attrs["parts"])  # type: ignore[arg-type]  # JSON
 
     def tiles(self, only_rows: range | None = None) -> list[range]:
-        """Return the rows of each tile; with `only_rows`, of tiles that hold any."""
+        """Return the rows of each tile; `only_rows` skips tiles without these rows."""
         n, size = self.n_poses, self.array("times").chunks[0]
         wanted = range(n) if only_rows is None else only_rows
         if not 0 <= wanted.start < wanted.stop <= n:

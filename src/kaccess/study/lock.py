@@ -11,10 +11,10 @@ __all__ = ["lock_folder"]
 
 @contextmanager
 def lock_folder(path: Path) -> Iterator[None]:
-    """Keep other processes from changing shared files of a study meanwhile.
+    """Keep other processes from changing shared files of a study within this block.
 
     The operating system frees the lock when its process ends, however it ends. Hold it
-    for moments only: whoever else wants it waits.
+    only briefly: other processes wait for it.
     """
     with FileLock(path / ".lock"):
         yield

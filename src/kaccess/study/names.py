@@ -23,7 +23,7 @@ __all__ = [
     "name_population",
 ]
 
-ROUTES = "routes"  # stands for a learner: the guide, which has learned nothing
+ROUTES = "routes"  # name of the guide, where a learner's name is expected
 _SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
 
 
@@ -42,7 +42,7 @@ class LearnerName:
     @classmethod
     def of(cls, starts: str, seed: int) -> "LearnerName":
         """Return the name for starts as a user writes them, such as `ka+rnd:0.2`."""
-        return cls(_as_folder(starts), seed)
+        return cls(_to_folder_name(starts), seed)
 
     @classmethod
     def parse(cls, text: str) -> "LearnerName":
@@ -89,7 +89,7 @@ class RunsName:
     @property
     def label(self) -> str:
         """The name in words, such as `Backflip (slope=10)`."""
-        return _label(self.task, [self.conditions])
+        return _make_label(self.task, [self.conditions])
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class TestName:
         details = [self.runs.conditions, "best" if self.best else ""]
         if self.under != self.runs.conditions:
             details.append(f"under {self.under or NOMINAL}")
-        return _label(self.runs.task, details)
+        return _make_label(self.runs.task, details)
 
 
 def find_learners(folder: Path, file: str) -> dict[str, Path]:
@@ -148,14 +148,14 @@ def find_learners(folder: Path, file: str) -> dict[str, Path]:
 def name_population(starts: Sequence[str], seeds: range) -> str:
     """Return the name of the checkpoint of learners that are trained together."""
     which = f"{seeds[0]}-{seeds[-1]}" if seeds[0] else f"{len(seeds)}"
-    return f"checkpoint_{_as_folder('_'.join(starts))}_{which}"
+    return f"checkpoint_{_to_folder_name('_'.join(starts))}_{which}"
 
 
-def _as_folder(starts: str) -> str:
+def _to_folder_name(starts: str) -> str:
     return starts.replace(":", "-")
 
 
-def _label(task: str, details: Sequence[str]) -> str:
+def _make_label(task: str, details: Sequence[str]) -> str:
     words, known = (
         task.replace("-", " ").capitalize(),
         [each for each in details if each],

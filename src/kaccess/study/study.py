@@ -1,4 +1,4 @@
-"""The folder of a study: what was computed, with which settings, and where it lies.
+"""The folder of a study: its settings, its results, and where they are stored.
 
 `study.json` holds the settings, `study.zarr` the arrays. A file has its final name only
 when it is whole: JSON is written beside its place and renamed, Zarr does the same with
@@ -72,7 +72,10 @@ class Study:
             )
         above = next(parent for parent in path.resolve().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK):
-            raise InputError(f"{path} cannot be created: {above} cannot be written to.")
+            raise InputError(
+                f"{path} cannot be created: {above} cannot be written to. Give another "
+                "folder."
+            )
         return False
 
     @classmethod
@@ -110,9 +113,9 @@ class Study:
     # Settings
 
     def record(self, section: str, settings: Settings) -> None:
-        """Add a section to `study.json`; refuse if it is there with other values.
+        """Add a section to `study.json`; an error if it exists with other values.
 
-        Safe while other processes do the same.
+        Other processes may do the same at the same time.
         """
         with lock_folder(self.path):
             self.settings = _read_settings(self.path)
@@ -126,7 +129,7 @@ class Study:
         if changes := describe_changes(self.settings, given):
             raise InputError(
                 f"{self.path} was made differently: {changes}. "
-                "Use the same, or start a new study."
+                "Use the same settings, or start a new study."
             )
 
     @property
@@ -148,9 +151,9 @@ class Study:
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot; refused if its model, or a version, has changed since."""
+        """The robot; an error if its model or a version has changed since."""
         robot = load_robot(self.settings["robot"])
-        self.require_same(describe_origin(robot))  # by its model: files may move
+        self.require_same(describe_origin(robot))  # not by its path: files may move
         return robot
 
     @cached_property
@@ -198,7 +201,7 @@ class Study:
 
     @property
     def finished_times(self) -> Array:
-        """(n, n) transition times; refused while some are not estimated."""
+        """(n, n) transition times; an error while some are not estimated."""
         times = self.times
         missing = int(np.isnan(times).sum())
         if missing:
@@ -210,21 +213,21 @@ class Study:
 
     @cached_property
     def access(self) -> Array:
-        """(n, n) accessibilities; refused while some times are not estimated."""
+        """(n, n) accessibilities; an error while some times are not estimated."""
         return accessibility(self.finished_times)
 
     # Results
 
     @cached_property
     def clusterings(self) -> dict[str, StoredClustering]:
-        """Clusterings by method; refused while some times are not estimated."""
+        """Clusterings by method; an error while some times are not estimated."""
         return {
             method: StoredClustering.read(self.access, content)
             for method, content in self.read_jsons("clusters").items()
         }
 
     def write_clustering(self, method: str, clustering: StoredClustering) -> None:
-        """Store a clustering in place of the one before by the same method."""
+        """Store a clustering; it replaces the last one of the same method."""
         known = self.clusterings
         self.write_json(f"clusters/{method}.json", clustering.content())
         known[method] = clustering
@@ -265,7 +268,7 @@ StudyLike = Study | str | Path
 
 
 def describe_origin(robot: Robot) -> Settings:
-    """Return what results depend on beside the settings: the model and the versions."""
+    """Return the model and the versions: results depend on them and the settings."""
     return {
         "model": robot.fingerprint,
         "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
@@ -282,10 +285,15 @@ def _read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = read_json(file)
     except (ValueError, TypeError, OSError) as error:
-        raise InputError(f"{file} cannot be read: {error}.") from error
+        raise InputError(
+            f"{file} cannot be read: {error}. Start a new study."
+        ) from error
     known = settings.get("format") == _FORMAT
     if not known or not all(
         isinstance(settings.get(section), kind) for section, kind in _SECTIONS.items()
     ):
-        raise InputError(f"{file} is not a study that this version can read.")
+        raise InputError(
+            f"{file} is not a study that this version can read. Start a new study, or "
+            "use the version of kaccess that made it."
+        )
     return settings

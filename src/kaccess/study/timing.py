@@ -17,7 +17,7 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 _FILE = "timings.json"
-_SHORTEST = 0.1  # [s]: a stage that takes less had nothing left to do
+_SHORTEST = 0.1  # [s]; a stage that took less had nothing left to do
 
 
 def read_times(path: Path) -> dict[str, float]:
@@ -42,7 +42,7 @@ def add_time(path: Path, stage: str, seconds: float) -> None:
 
 
 def timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Decorate a stage so that its duration is stored in its study, finished or not.
+    """Decorate a stage so that its duration is stored in its study, even if it fails.
 
     The stage has a parameter `study`: a study or its folder.
     """

@@ -1,4 +1,4 @@
-"""What a study adds to population SAC: learners, their starts, the guided warm-up."""
+"""Training on a study: its learners, their starts, and the guided warm-up."""
 
 from kaccess.training.learners import Learner, make_learners
 from kaccess.training.train import train_learners

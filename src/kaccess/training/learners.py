@@ -1,4 +1,4 @@
-"""The learners of a run: where their episodes start, and which of them are guided."""
+"""The learners of a run: their starts, seeds and names, and which are guided."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from kaccess.training.warm_up import GuidedWarmUp
 
 __all__ = [
     "Learner",
-    "find_checkpoint",
+    "name_checkpoint",
     "make_learners",
     "make_warm_up",
     "require_new",
@@ -31,8 +31,8 @@ class Learner:
     """One learner of a population.
 
     Args:
-        name: Its name, which is also its folder: `ka/seed-0`.
-        starts: Where its episodes start.
+        name: Name, which is also its folder: `ka/seed-0`.
+        starts: Initial states of its episodes.
         seed: Seed of its networks, actions and starts.
         guided: Whether it follows the guide during its warm-up.
     """
@@ -51,7 +51,7 @@ def make_learners(study: Study, config: TrainConfig, task: Task) -> list[Learner
         guided = text.startswith(GUIDED)
         learners += [
             Learner(LearnerName.of(text, seed).text, starts, seed, guided)
-            for seed in _seeds(config)
+            for seed in _list_seeds(config)
         ]
     return learners
 
@@ -67,12 +67,12 @@ def make_warm_up(
     return GuidedWarmUp(guide, np.flatnonzero(guided))
 
 
-def find_checkpoint(config: TrainConfig) -> str:
+def name_checkpoint(config: TrainConfig) -> str:
     """Return the name of the checkpoint of a population."""
-    return name_population(config.starts, _seeds(config))
+    return name_population(config.starts, _list_seeds(config))
 
 
-def _seeds(config: TrainConfig) -> range:
+def _list_seeds(config: TrainConfig) -> range:
     return range(config.first_seed, config.first_seed + config.seeds)
 
 

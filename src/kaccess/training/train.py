@@ -1,4 +1,4 @@
-"""Training on a study: a population of learners, tested on poses kept for it."""
+"""Training on a study: a population of learners, and tests of its learning curve."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +18,9 @@ from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName, Study
 from kaccess.training.learners import (
     Learner,
-    find_checkpoint,
     make_learners,
     make_warm_up,
+    name_checkpoint,
     require_new,
 )
 
@@ -47,7 +47,7 @@ def train_learners(
         sac: Settings of the learners.
         device: Device of the learners: `cpu`, `cuda` or `auto`.
         n_threads: CPU threads of the physics; 0 takes all.
-        progress: Called as work goes on.
+        progress: Called a few times per second.
 
     Returns:
         The folder of the runs.
@@ -57,7 +57,7 @@ def train_learners(
     task, conditions = make_task(config.task), Conditions.parse(config.conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
     learners = make_learners(study, config, task)
-    names, checkpoint = [each.name for each in learners], find_checkpoint(config)
+    names, checkpoint = [each.name for each in learners], name_checkpoint(config)
     folder = study.runs_folder(RunsName(task.name, conditions.text))
     require_new(folder, names, checkpoint=checkpoint)
     evaluate = make_curve_test(
@@ -93,7 +93,7 @@ def _make_env(
     envs_per_learner: int,
     n_threads: int,
 ) -> RobotVectorEnv:
-    """Return the environments of all learners, those of one side by side."""
+    """Return the environments of all learners; each learner has one block of them."""
     starts = [each.starts for each in learners for _ in range(envs_per_learner)]
     return RobotVectorEnv(
         len(starts),

@@ -1,4 +1,4 @@
-"""The guided warm-up: what learners do before their first update."""
+"""The guided warm-up: actions of learners before their first update."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ __all__ = ["GuidedWarmUp"]
 class GuidedWarmUp:
     """Actions of the warm-up: some robots follow the guide, the others act at random.
 
-    Noise is added to the guide's actions, so that learners see more than one way.
+    Noise is added to the guide's actions, so that learners see varied motions.
 
     Args:
         guide: Guide for as many robots as there are `rows`.

@@ -111,7 +111,7 @@ class WarpPhysics:
         data = self._worlds
         self._state = (data.qpos, data.qvel, data.qacc_warmstart)
         self._before = tuple(wp.clone(array) for array in self._state)
-        mjw.step(self._warp_model, data)  # loads kernels, which a recording cannot
+        mjw.step(self._warp_model, data)  # loads kernels: not allowed while recording
         mjw.kinematics(self._warp_model, data)
         self._advance = self._record(self._control_step)
 
@@ -174,7 +174,7 @@ class WarpPhysics:
     def _hold_diverged(self) -> None:
         """Put diverged simulations back to the state before the step, at rest.
 
-        They stay marked until their reset. In a diverged world, the solver would
+        They stay marked as diverged until reset. In a diverged world, the solver would
         iterate to its limit and delay all worlds.
         """
         state = np.concatenate([self.fields.qpos, self.fields.qvel], axis=1)

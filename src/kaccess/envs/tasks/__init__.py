@@ -21,8 +21,8 @@ def make_task(task: str | Task) -> Task:
         close = get_close_matches(task, TASKS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise InputError(
-            f"Unknown task {task!r}: none of {', '.join(TASKS)}.{hint} To use a task "
-            "of your own, pass the object."
+            f"Unknown task {task!r}: must be one of {', '.join(TASKS)}.{hint} To use a "
+            "task of your own, pass the object."
         )
     module = import_module(f"kaccess.envs.tasks.{TASKS[task]}")
     classes = [each for each in vars(module).values() if _is_task(each, task)]

@@ -6,8 +6,8 @@ in the air is rewarded in the same way, but by the square of the angle: one larg
 earns more than many small ones. A robot that falls over sideways loses the reward for
 turning since it last stood; otherwise half a turn and a roll to the feet would earn as
 much as a flip. Each landed turn is rewarded once more. Lying costs nothing: if it did,
-a search that climbs this reward would find no flip. Standing upright earns little: the
-standing pose is the start from which most can be earned, as the paper's second
+a search that climbs this reward would find no flip. Standing upright earns little. From
+the standing pose a robot can earn more than from any other start, as the paper's second
 principle asks.
 
 A turn is landed when the robot has turned backwards by a full turn since it last stood
@@ -88,7 +88,7 @@ class Backflip(Task):
 
     name: ClassVar[str] = "backflip"
     motion: ClassVar[str] = "A backflip"
-    paper_figure: ClassVar[str] = "Fig. 10"
+    paper_figure: ClassVar[str] = "the paper's Fig. 10"
     terms: ClassVar[tuple[str, ...]] = (
         "turn",
         "flight",
@@ -211,7 +211,7 @@ def _count_landed(
 
 @compiled
 def _take_back(now: Readings, i: int, memory: Array) -> float:
-    """Return the turns, times -1, that a robot loses by falling over sideways."""
+    """Return minus the rewarded turns that a robot loses by falling sideways."""
     if abs(now.gravity[i, 1]) <= _SIDEWAYS:
         return 0.0
     lost = -_measure_progress(memory)[0]

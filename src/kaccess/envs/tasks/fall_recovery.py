@@ -40,7 +40,7 @@ class TableI(NamedTuple):
     joint_velocity_kernel: float = -0.05  # [s^2/rad^2]
     body_off_ground: float = 0.067
     foot_contact: float = 0.033
-    contact_per_foot: float = 0.3  # [-], of c_f
+    contact_per_foot: float = 0.3  # [-], in c_f
     foot_lift: float = 0.067
     foot_lift_kernel: float = -100.0  # [1/m^2]
     jump: float = 0.033

@@ -20,7 +20,7 @@ from kaccess.report.figures.style import FAINT, SERIES
 __all__ = ["draw_chord"]
 
 _GAP = 0.25  # gap between arcs, as a share of an equal arc [-]
-_EQUAL = 0.5  # share of the circle that all arcs have in equal parts [-]
+_EQUAL = 0.5  # share of the circle that is split equally between arcs [-]
 _OUTER, _INNER = 1.0, 0.95  # radii of the arcs
 _HEAD = 0.07  # length of an arrow head
 _PULL = (0.25, 0.65)  # distance from the centre where far and near chords bend
@@ -50,8 +50,8 @@ def draw_chord(
         inter: (k, k) accessibility from cluster i to the centroid of cluster j.
         names: (k,) names of the clusters.
         images: One picture for each cluster; empty for no pictures.
-        omit_below: Chords of less accessibility are left out.
-        highlight_above: Chords of more accessibility are in colour, others in grey.
+        omit_below: Accessibility below which chords are left out.
+        highlight_above: Accessibility above which chords are coloured; others are grey.
     """
     shown = np.where(inter >= omit_below, inter, 0.0)
     np.fill_diagonal(shown, 0.0)

@@ -62,8 +62,8 @@ def draw_sizes(ax: Axes, sizes: IntArray) -> None:
     ax.set(
         xlabel="clusters, the largest first",
         ylabel="poses",
-        title=f"{len(ordered)} clusters, the largest of {ordered[0]} poses, "
-        f"{single} of one",
+        title=f"{len(ordered)} clusters: {ordered[0]} poses in the largest, "
+        f"{single} clusters of one pose",
     )
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(0.3, len(ordered) + 0.7)

@@ -95,7 +95,7 @@ def draw_reach(ax: Axes, times: Array) -> None:
     ):
         count = np.sort(moves.sum(axis=axis))[::-1]
         ax.plot(rank, count, color=colour, linestyle=dash, linewidth=2, label=label)
-    ax.set(xlabel="poses, the best first", ylabel="others in one move")
+    ax.set(xlabel="poses, sorted by number", ylabel="other poses, in one move")
     ax.set_ylim(bottom=0)
     ax.set_xlim(1, len(times))
     ax.grid(axis="y")

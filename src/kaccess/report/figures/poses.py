@@ -11,7 +11,7 @@ from kaccess.report.figures.style import ACCENT
 
 __all__ = ["draw_attitudes", "draw_contacts", "draw_poses", "pick_representatives"]
 
-_MOST_DOTS = 3000  # with more dots, the SVG holds an image of them
+_MOST_DOTS = 3000  # above this, dots are stored as an image in the SVG
 
 
 def pick_representatives(contacts: BoolArray, n: int = 8) -> IntArray:

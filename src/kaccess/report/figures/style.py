@@ -84,7 +84,7 @@ def save_figure(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     options: dict[str, Any] = {"facecolor": "white", "dpi": dpi}
     if path.suffix == ".svg":
         options["metadata"] = {"Date": None}
-    with whole_file(path) as draft, _repeatable(path.stem):
+    with whole_file(path) as draft, _fix_ids(path.stem):
         figure.savefig(draft, **options)
 
 
@@ -97,7 +97,7 @@ def inline_svg(figure: Figure, name: str, *, dpi: int = 150) -> str:
         dpi: Resolution of images in the figure.
     """
     text = io.StringIO()
-    with _repeatable(name):
+    with _fix_ids(name):
         figure.savefig(text, format="svg", dpi=dpi, metadata={"Date": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
@@ -105,19 +105,19 @@ def inline_svg(figure: Figure, name: str, *, dpi: int = 150) -> str:
     svg = re.sub(
         r'(?<=<svg) ([^>]*?)width="[^"]*" height="[^"]*"', r" \1", svg, count=1
     )
-    svg = re.sub(r"#[0-9a-f]{6}\b", _as_variable, svg)
+    svg = re.sub(r"#[0-9a-f]{6}\b", _to_css_variable, svg)
     svg = svg.replace(f"'{_FONT}'", "system-ui")
     svg = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
     return svg.strip()
 
 
-def _as_variable(match: re.Match[str]) -> str:
+def _to_css_variable(match: re.Match[str]) -> str:
     colour = match.group()
     return f"var(--{_CSS[colour]}, {colour})" if colour in _CSS else colour
 
 
 @contextmanager
-def _repeatable(salt: str) -> Iterator[None]:
+def _fix_ids(salt: str) -> Iterator[None]:
     """Make matplotlib give the parts of an SVG the same ids each time."""
     with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
         yield

@@ -34,7 +34,9 @@ def make_choice_section(contents: Contents) -> Section:
     )
     if main.curve is None:
         command = f"kaccess cluster {contents.study}"
-        missing = Missing("The number was given, not chosen by the index.", command)
+        missing = Missing(
+            "The number was set by hand, not chosen by the index.", command
+        )
         return Section("choice", title, lead, [missing])
     return Section("choice", title, lead, [_draw_choice(main)])
 
@@ -149,13 +151,13 @@ def make_rivals_section(contents: Contents) -> Section:
         for name in sorted(found, key=lambda name: -found[name].quality.index)
     ]
     head = (
-        *("method", "k", "index", "coverage", "not covered", "not reached within"),
-        *("of one pose", "sizes"),
+        *("method", "k", "index", "coverage", "not covered", "pairs not reached"),
+        *("clusters of one pose", "sizes"),
     )
     note = (
         "Coverage: poses that a centroid other than themselves reaches in one move. "
-        "Not covered: poses that no centroid reaches. Not reached within: share of "
-        "pairs within clusters that are not reached. Sizes: largest / median / "
+        "Not covered: poses that no centroid reaches. Pairs not reached: share of "
+        "ordered pairs within clusters. Sizes: largest / median / "
         "smallest."
     )
     parts: list[Part] = [

@@ -97,7 +97,7 @@ def _make_pose_table(
 
 
 def _place_clusters(contents: Contents, main: StoredClustering, route: Array) -> Array:
-    """Return first positions of clusters, (k, 2), around standing in the middle.
+    """Return initial positions of clusters, (k, 2), around standing in the middle.
 
     The distance grows with the time to standing. The angle is the roll of the body.
     """

@@ -91,17 +91,17 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
         return []
     head = (
         *("starts", *(f"to {level:.0%}" for level in LEVELS)),
-        *(f"{_LEVEL:.0%}, of {_AGAINST}'s", f"earlier than {_AGAINST}"),
+        *(f"to {_LEVEL:.0%}, ratio to {_AGAINST}", f"faster than {_AGAINST}"),
     )
     note = (
         "Loose success, at the first test that reaches the level. Means over seeds, "
         "with 95 % bootstrap intervals. A seed that never reaches a level counts with "
         "all its episodes; then the mean is a lower bound. The last column is the "
-        f"probability that a seed is at {_LEVEL:.0%} before a seed of {_AGAINST}."
+        f"probability that a seed reaches {_LEVEL:.0%} before a seed of {_AGAINST}."
     )
     return [
         Table(
-            f"{runs.label}: episodes until that share of the test poses has success.",
+            f"{runs.label}: training episodes to each level of success.",
             head,
             [_make_speed_row(curves, starts) for starts in curves],
             note,

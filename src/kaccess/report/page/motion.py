@@ -27,7 +27,7 @@ __all__ = ["Motion", "choose_robot", "find_motion", "pick_snapshots"]
 logger = logging.getLogger(__name__)
 
 _N_TRIES = 100  # test poses to choose from
-_AFTER = 0.4  # [s] that snapshots go on after success
+_AFTER = 0.4  # [s] from success to the last snapshot
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ def make_motion_section(contents: Contents) -> Section:
         parts += _show_motion(contents, task, title, motion)
     for task in list_paper_tasks():
         if task not in contents.motions:
-            text = f"{make_task(task).motion} is shown here after a training."
+            text = f"{make_task(task).motion} is shown here once a policy is trained."
             command = f"kaccess train {contents.study} --task {task}"
             parts.append(Missing(text, command))
     lead = "Motion of the best policy from a test pose, as in the paper's Fig. 8."

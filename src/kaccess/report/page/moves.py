@@ -33,8 +33,8 @@ def make_moves_section(contents: Contents) -> Section:
         missing = Missing("No time from pose to pose has been estimated yet.", command)
         return Section("moves", title, "", [missing])
     lead = (
-        f"From each of {contents.summary.n_poses:,} poses, the joints were moved to "
-        f"those of each other pose. {format_share(times.reached, times.done)} of "
+        f"From each of {contents.summary.n_poses:,} poses, the robot was commanded to "
+        f"each other pose. {format_share(times.reached, times.done)} of "
         f"{times.done:,} such moves reach their goal, "
         f"{format_share(times.elsewhere, times.done)} end elsewhere."
     )
@@ -127,7 +127,7 @@ def _draw_times(contents: Contents) -> list[Drawing]:
             "reach",
             reach,
             "Number of poses that each pose reaches, and of poses that reach it.",
-            "Poses by how many others they reach, and by how many others reach them.",
+            "Number of other poses that each pose reaches, and that reach it.",
         ),
     ]
 

@@ -18,13 +18,13 @@ _N_TOLD = 5  # contact cases in the alt text
 
 
 def make_poses_section(contents: Contents) -> Section:
-    """Return how many poses were kept, how they lie, and pictures of some."""
+    """Return the share of draws kept, contacts, orientations, and some pictures."""
     summary = contents.summary
     draws, discarded = summary.settings["draws"], summary.discarded
     lead = (
         f"{format_share(draws['kept'], draws['drawn'])} of {draws['drawn']:,} drops "
         f"came to rest and were kept{f' ({discarded})' if discarded else ''}. "
-        f"The poses touch the ground in {len(summary.contact_cases)} different ways."
+        f"There are {len(summary.contact_cases)} different sets of parts on the ground."
     )
     figures = [_draw_contacts(contents), _draw_attitudes(contents)]
     return Section("poses", "Poses", lead, [*figures, _show_some(contents)])

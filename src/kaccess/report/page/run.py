@@ -13,7 +13,7 @@ _HIDDEN = ("format", "robot", "model", "draws")  # settings that are shown elsew
 
 
 def make_run_section(contents: Contents) -> Section:
-    """Return the verdict, and how the study was made."""
+    """Return the verdict, and settings, machine and times of the study."""
     settings = contents.summary.settings
     shown = {name: value for name, value in settings.items() if name not in _HIDDEN}
     every = [(name, str(value)) for name, value in flatten(shown).items()]

@@ -57,12 +57,12 @@ def _make_table(contents: Contents, test: TestName, scores: list[Score]) -> Tabl
         *("time", "work", *(["the paper"] if paper else [])),
     )
     note = (
-        f"Success within {TEST_SECONDS:g} s of the best seed and of all seeds, with "
-        "95 % Wilson intervals. Reward, time and work are those of the best seed. Time "
+        f"Best seed and all seeds: success within {TEST_SECONDS:g} s, with 95 % Wilson "
+        "intervals. Reward, time and work are those of the best seed. Time "
         "is the median time to lasting success."
     )
     if ROUTES in [score.starts for score in scores]:
-        note += f" {ROUTES}: the routes of the study's graph, with nothing learned."
+        note += f" {ROUTES}: the guide, which follows routes and has learned nothing."
     return Table(
         f"{test.label} from {scores[0].n_poses} test poses"
         f"{' (the paper, Table II)' if same_task else ''}.",

@@ -37,7 +37,7 @@ _UPSIDE_DOWN = -0.5  # cosine of the angle between the up axes of body and world
 
 @dataclass(frozen=True)
 class Played:
-    """A motion; and for a shipped policy, the test before it.
+    """A motion and, for a shipped policy, a test.
 
     Args:
         clip: Recorded motion.
@@ -60,7 +60,7 @@ def play_motion(study: StudyLike, config: PlayConfig) -> Played:
 
     Args:
         study: Study or its folder; or the name of a robot with a shipped policy.
-        config: Which motion.
+        config: Motion to show.
     """
     if config.transition is not None:
         return Played(_play_move(Study.open(study), *config.transition, config.seconds))
@@ -139,7 +139,7 @@ def _draw_fresh(robot: Robot, task: Task, config: PlayConfig) -> Array:
     qpos = drawn.qpos[task.qualifies(drawn.qpos)]
     if not len(qpos):
         raise InputError(
-            f"{task.name!r} can start from none of the {config.poses} poses. Sample "
+            f"{task.name!r} can start from none of the {config.poses} poses. Draw "
             "more with `--poses`."
         )
     return qpos

@@ -28,8 +28,8 @@ except ImportError as error:
 __all__ = ["Playback", "show"]
 
 _FRAME = 1 / 60  # [s] between states sent to the browser
-_LONGEST_FRAME = 0.5  # [s]; after a longer pause, no browser was connected
-_FARTHER = 1.7  # times the distance of MuJoCo's camera: the panel needs room
+_LONGEST_FRAME = 0.5  # [s]; a longer pause means that no browser was connected
+_FARTHER = 1.7  # factor on the distance of MuJoCo's camera: the panel needs room
 
 
 @dataclass

@@ -22,7 +22,7 @@ __all__ = ["Album", "encode_data_uri", "tile_pictures"]
 
 logger = logging.getLogger(__name__)
 
-_VERSION = 1  # part of the cache key: raise it if pictures should look different
+_VERSION = 1  # part of the cache key: increase it to make all pictures again
 _CACHE_QUALITY, _PAGE_QUALITY = 90, 70  # of WebP, 0 to 100
 _MAKERS = {"render": render_poses, "sketch": sketch_poses}
 

@@ -12,9 +12,7 @@ from kaccess.robots import Robot
 
 __all__ = ["AZIMUTH", "ELEVATION", "iter_renders", "render_poses"]
 
-_SHADOW = (
-    1024  # [pixels]; MuJoCo's 4096 take twice the time, for the same small picture
-)
+_SHADOW = 1024  # [pixels]; MuJoCo's 4096 take twice as long and look the same here
 
 
 def render_poses(

@@ -18,7 +18,7 @@ from kaccess.robots import Robot
 
 __all__ = ["sketch_poses"]
 
-_FINER = 3  # drawings are made this much larger, then scaled down: soft edges
+_FINER = 3  # drawings are this much larger, then scaled down for smooth edges
 _BACKGROUND, _OUTLINE, _FLOOR = (238, 240, 243), (40, 42, 48), (205, 209, 215)
 _N_SQUARES = 5  # squares of the floor in each direction from the middle
 _MOST_VERTICES = 400  # per mesh

@@ -16,7 +16,11 @@ _Lines = list[tuple[str, str]]
 
 def format_summary(summary: Summary) -> str:
     """Return the summary of a study, one line per value, and the verdict."""
-    lines = [*_robot_lines(summary), *_pose_lines(summary), *_time_lines(summary)]
+    lines = [
+        *_describe_robot(summary),
+        *_describe_poses(summary),
+        *_describe_times(summary),
+    ]
     width = max(len(label) for label, _ in lines)
     table = [f"{label:<{width}}  {value}" for label, value in lines]
     return "\n".join([*table, "", summary.verdict])
@@ -28,7 +32,7 @@ def format_summary_as_json(summary: Summary) -> str:
     return json.dumps(content, indent=2, default=_to_list)
 
 
-def _robot_lines(summary: Summary) -> _Lines:
+def _describe_robot(summary: Summary) -> _Lines:
     settings = summary.settings
     versions = ", ".join(f"{k} {v}" for k, v in settings["versions"].items())
     return [
@@ -37,7 +41,7 @@ def _robot_lines(summary: Summary) -> _Lines:
     ]
 
 
-def _pose_lines(summary: Summary) -> _Lines:
+def _describe_poses(summary: Summary) -> _Lines:
     sample, draws = summary.settings["sample"], summary.settings["draws"]
     mirrored = ", in mirrored pairs" if sample["mirror"] else ""
     share = format_share(draws["kept"], draws["drawn"])
@@ -52,23 +56,23 @@ def _pose_lines(summary: Summary) -> _Lines:
     ]
 
 
-def _time_lines(summary: Summary) -> _Lines:
+def _describe_times(summary: Summary) -> _Lines:
     times = summary.times
     done = f"{format_share(times.done, times.pairs)} of {times.pairs:,}"
     lines = [("pairs done", done)]
     if not times.done:
         return lines
-    lines += _outcome_lines(times)
+    lines += _describe_outcomes(times)
     if times.stand_up is not None:
         one_move = format_share(times.stand_up, summary.n_poses)
         lines.append(("standing in one move", f"{one_move} of the poses"))
     if check := summary.settings.get("mirror_check"):
         share = format_share(check["agreeing"], check["pairs"])
         lines.append(("mirror check", f"{share} of {check['pairs']} pairs agree"))
-    return lines + _graph_lines(summary)
+    return lines + _describe_graph(summary)
 
 
-def _outcome_lines(times: Times) -> _Lines:
+def _describe_outcomes(times: Times) -> _Lines:
     lines = [
         ("reached", format_share(times.reached, times.done)),
         ("ended elsewhere", format_share(times.elsewhere, times.done)),
@@ -82,7 +86,7 @@ def _outcome_lines(times: Times) -> _Lines:
     return lines
 
 
-def _graph_lines(summary: Summary) -> _Lines:
+def _describe_graph(summary: Summary) -> _Lines:
     graph = summary.graph
     if graph is None:
         return []

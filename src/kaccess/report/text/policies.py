@@ -13,7 +13,7 @@ from kaccess.study import ROUTES
 
 __all__ = ["format_evaluations"]
 
-_FEWEST = 5  # test poses in a cluster for it to be named as the worst
+_FEWEST = 5  # test poses that the worst cluster must have
 
 
 def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
@@ -35,7 +35,7 @@ def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
     note = f"From {n} poses that no policy trained on, {TEST_SECONDS:g} s each"
     note += f", under {under}." if under else "."
     if ROUTES in kinds:
-        note += f" {ROUTES}: the routes of the study's graph, with nothing learned."
+        note += f" {ROUTES}: the guide, which follows routes and has learned nothing."
     return f"{table}\n\n{note}"
 
 

@@ -122,8 +122,8 @@
         fact("standing in one move", seconds(poses.toStanding[cluster.centroid]))),
       element("h4", { id: "graph-route" }, `Fastest route to standing from pose ${pose}: ${seconds(poses.route[pose])}`),
       routeList(pose),
-      element("h4", {}, `Reaches (over ${threshold().toFixed(2)})`), linkList(out.sort(strongest), "to"),
-      element("h4", {}, `Is reached (over ${threshold().toFixed(2)})`), linkList(into.sort(strongest), "from"),
+      element("h4", {}, `Links to other clusters (over ${threshold().toFixed(2)})`), linkList(out.sort(strongest), "to"),
+      element("h4", {}, `Links from other clusters (over ${threshold().toFixed(2)})`), linkList(into.sort(strongest), "from"),
       element("h4", {}, "Members, by time from the centroid"), memberList(chosen));
     panel.scrollTop = 0;
   };
