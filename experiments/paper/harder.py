@@ -41,7 +41,7 @@ def main(config: Config) -> None:
         for path in sorted(config.folder.glob("*.csv"))
     }
     print(
-        f"| condition | starts | seeds there | episodes to {config.level:.0%} | of "
+        f"| condition | starts | seeds that reach it | episodes to {config.level:.0%} | of "
         f"{config.against}'s | sooner than one of {config.against}'s | success at the "
         "end |\n|---|---|---|---|---|---|---|"
     )

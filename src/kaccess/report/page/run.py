@@ -8,7 +8,7 @@ from kaccess.report.text.numbers import format_duration
 
 __all__ = ["make_run_section"]
 
-_STAGES = ("sample", "access", "cluster", "train", "evaluate")
+_STAGES = ("sample", "access", "cluster", "search", "train", "evaluate")
 _HIDDEN = ("format", "robot", "model", "draws")  # settings that are shown elsewhere
 
 
