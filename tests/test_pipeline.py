@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import kaccess.study.clusterings
+import kaccess.cluster.quality
 import kaccess.study.study
 from kaccess import (
     AccessConfig,
@@ -186,12 +186,37 @@ def test_times_of_other_settings_are_not_mixed_in(tiny_study, monkeypatch):
     assert np.isnan(Study(tiny_study).times[2:]).all()
 
 
+def test_the_flow_loads_what_is_heavy_only_when_it_is_needed():
+    script = (
+        "import sys, kaccess.pipeline\n"
+        "heavy = {'sklearn', 'numba', 'torch', 'matplotlib', 'gymnasium'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_finished_study_need_not_be_writable(tiny_study, monkeypatch):
+    """Root may write anywhere, so writing itself is made to fail."""
+    pipeline.access(tiny_study, AccessConfig())
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("kaccess.base.json_files.whole_file", refuse)
+    monkeypatch.setattr("kaccess.study.study.lock_folder", refuse)
+    monkeypatch.setattr("kaccess.study.timing.lock_folder", refuse)
+    monkeypatch.setattr("kaccess.study.timing._SHORTEST", 0.0)
+    pipeline.access(tiny_study, AccessConfig())
+    with pytest.raises(InputError, match=r"joint_tol was 0.5 and is now 0.4"):
+        pipeline.access(tiny_study, AccessConfig(joint_tol=0.4))
+
+
 def test_a_whole_run_opens_its_study_and_loads_its_robot_once(tmp_path, monkeypatch):
     opened, loaded, assessed = [], [], []
     count(monkeypatch, Study, "__init__", opened)
     for module in (pipeline, kaccess.study.study):
         count(monkeypatch, module, "load_robot", loaded)
-    count(monkeypatch, kaccess.study.clusterings, "assess", assessed)
+    count(monkeypatch, kaccess.cluster.quality, "assess", assessed)
     pipeline.run(str(TINY), tmp_path / "study", "tiny")
     assert (len(opened), len(loaded), len(assessed)) == (1, 1, 1)
     assert (tmp_path / "study" / "report.html").exists()

@@ -16,7 +16,6 @@ from kaccess import (
 from kaccess.cli import main
 from kaccess.cluster import assess, format_comparison
 from kaccess.config import SampleConfig
-from kaccess.study import clusterings
 from kaccess.study.starts import write_plain_starts
 from tests.conftest import TINY
 
@@ -75,7 +74,7 @@ def test_a_new_clustering_is_assessed_once(finished, monkeypatch):
 
     study = Study(finished)
     pipeline.cluster(study, ClusterConfig(k=3, n_init=1))
-    monkeypatch.setattr(clusterings, "assess", count)
+    monkeypatch.setattr("kaccess.cluster.quality.assess", count)
     pipeline.cluster(study, ClusterConfig(k=5, n_init=1))
     rows = {row.name: row for row in pipeline.compare(study)}
     pipeline.compare(study)
@@ -128,7 +127,7 @@ def test_command_prints_a_table(finished, capsys):
         (["--k", "25"], r"`n_clusters` must lie in \[1, 24\]"),
         (["--k", "0"], "`k` must be at least 1"),
         (["--k-max", "1"], "`k_max` must be at least 2"),
-        (["--k", "3", "--n-bootstrap", "2"], "`n_bootstrap` must not be"),
+        (["--k", "3", "--n-bootstrap", "2"], "`n_bootstrap` must be at least 0"),
     ],
 )
 def test_bad_settings_exit_with_2(finished, capsys, args, message):

@@ -84,6 +84,8 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _AnyEngine = EngineName | EngineConfig
 
+_POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
+
 
 class Watch(Protocol):
     """Runs a stage with its arguments, shows its result, and returns it."""
@@ -186,9 +188,6 @@ def sample(
     return made
 
 
-_POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
-
-
 @timed
 def access(
     study: StudyLike,
@@ -283,8 +282,9 @@ def compare(study: StudyLike) -> "list[ComparisonRow]":
     """Return the quality of each clustering in a study, one row per method."""
     from kaccess.cluster.comparison import make_row
 
+    alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
     return [
-        make_row(method, each.quality, each.unreachable)
+        make_row(method, each.quality_with(alpha), each.unreachable)
         for method, each in Study.open(study).clusterings.items()
     ]
 
@@ -327,6 +327,7 @@ def search(
     from kaccess.envs.tasks import make_task
 
     study, task = Study.open(study), make_task(config.task)
+    robot = study.robot
     if task.to_stand:
         raise InputError(
             f"{task.name!r} needs no skill: the routes of the study end with standing. "
@@ -335,7 +336,7 @@ def search(
     if guide.was_searched(study, config):
         return guide.find_skill(study, task)
     found = guide.search_skill(
-        study.robot, task, config, n_threads=n_threads, progress=progress
+        robot, task, config, n_threads=n_threads, progress=progress
     )
     guide.write_skill(study, config, found)
     return found

@@ -18,7 +18,7 @@ from kaccess.config import EngineConfig, EngineName, SampleConfig
 from kaccess.engines import Engine, Settled, as_engine
 from kaccess.robots import Robot, find_mirror
 
-__all__ = ["Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
+__all__ = ["Stream", "Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
 
 _BLOCK = 64  # candidates per random stream; another value gives different poses
 _SPARE = 1.15  # candidates per pose in a round: some do not come to rest
@@ -68,6 +68,15 @@ class Poses:
     def pitch(self) -> Array:
         """(n,) pitch in [-pi/2, pi/2] [rad]."""
         return roll_pitch(self.gravity)[1]
+
+
+class Stream(IntEnum):
+    """Random streams of a seed: poses of different streams are independent."""
+
+    STUDY = 0  # learners train on these
+    CURVE = 1  # tests during training
+    FINAL = 2  # tests of trained policies
+    FRESH = 3  # for `kaccess play`
 
 
 class _Outcome(IntEnum):
@@ -136,7 +145,7 @@ def draw_poses(
     config: SampleConfig,
     *,
     engine: Engine,
-    stream: int = 0,
+    stream: Stream = Stream.STUDY,
     progress: Progress | None = None,
 ) -> tuple[Poses, Draws]:
     """Sample poses as `sample_poses` does, and count the candidates.
@@ -145,7 +154,7 @@ def draw_poses(
         robot: Robot.
         config: How poses are drawn.
         engine: Simulator.
-        stream: Random stream of the seed. Each gives different poses; training uses 0.
+        stream: Random stream of the seed.
         progress: Called with (poses found, n) from time to time.
     """
     mirror = find_mirror(robot) if config.mirror else None
@@ -186,7 +195,7 @@ def settle_keyframes(
 
 
 def _draw_rounds(
-    robot: Robot, config: SampleConfig, engine: Engine, *, n: int, stream: int
+    robot: Robot, config: SampleConfig, engine: Engine, *, n: int, stream: Stream
 ) -> Iterator[tuple[Array, IntArray]]:
     """Yield candidates at rest and their outcomes, in endless rounds."""
     most = engine.batch_size // 4  # small rounds, so that progress is shown often
@@ -205,7 +214,7 @@ def _draw_rounds(
 
 
 def _draw(
-    robot: Robot, seed: int, blocks: range, stream: int = 0
+    robot: Robot, seed: int, blocks: range, stream: Stream = Stream.STUDY
 ) -> tuple[Array, Array, Array]:
     """Draw roll, (b,), pitch, (b,), and joints, (b, nu), of some blocks."""
     low, high = robot.joint_range.T

@@ -16,7 +16,7 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
 from kaccess.base.types import Array, BoolArray
-from kaccess.config import METHODS
+from kaccess.config import DEFAULT_METHOD, METHODS
 
 __all__ = [
     "GUIDED",
@@ -160,11 +160,12 @@ def find_command(name: str, study: Path) -> str | None:
     """Return the command that writes these starts; None if there is no such command."""
     if name not in list_starts():
         return None
-    methods = {info.starts: f" --method {method}" for method, info in METHODS.items()}
-    methods["ka"] = ""  # the default method
-    return (
-        f"kaccess cluster {study}{methods.get(name, '')}"  # any method writes the rest
-    )
+    options = {
+        info.starts: f" --method {method}"
+        for method, info in METHODS.items()
+        if method != DEFAULT_METHOD
+    }
+    return f"kaccess cluster {study}{options.get(name, '')}"  # any method writes rnd
 
 
 def parse_mixture(text: str) -> dict[str, float]:

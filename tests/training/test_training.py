@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,9 +14,12 @@ from kaccess import InitialStates, InputError, Study, pipeline
 from kaccess.config import EvaluateConfig, PlayConfig, SampleConfig, TrainConfig
 from kaccess.envs.tasks.backflip import Backflip
 from kaccess.envs.tasks.fall_recovery import FallRecovery
+from kaccess.envs.tasks.stand import Stand
 from kaccess.evaluation.held_out import get_test_poses, group_poses
 from kaccess.policies import Policy
+from kaccess.report.page.contents import read_contents
 from kaccess.sac import load_checkpoint
+from kaccess.study import RunsName
 from kaccess.study.starts import find_starts
 from tests.conftest import TINY
 from tests.training.runs import CONFIG, NAMES, SAC, refusal, rows
@@ -300,3 +304,37 @@ def test_bittles_policies_know_its_firmware(bittle):
     assert list(known) == [str(index) for index in range(8, 16)]
     assert known["8"] == "lf_shoulder" and known["14"] == "rr_knee"
     assert set(known.values()) == set(bittle.joint_names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest(Stand):
+    """A task of the user's own: standing, in episodes of 50 steps."""
+
+    episode_steps: int = 50
+    name: ClassVar[str] = "rest"
+
+
+def test_a_task_of_the_users_own_is_trained_tested_and_shown(study):
+    config = replace(CONFIG, task=Rest(), starts=("rnd",), episodes=4, test_every=2)
+    out = pipeline.train(study, config, SAC, device="cpu")
+    assert out.name == "rest"
+    found = pipeline.evaluate(study, EvaluateConfig(task=Rest(), poses=4))
+    assert [each.name for each in found] == ["rnd/seed-0", "rnd/seed-1", "routes"]
+    curves = read_contents(Study(study)).curves[RunsName("rest")]
+    np.testing.assert_array_equal(curves["rnd"].episodes, [2, 4])
+
+
+def test_copies_of_a_learner_are_left_alone(trained, tmp_path):
+    path = shutil.copytree(trained, tmp_path / "study")
+    ka = path / "train" / "fall-recovery" / "ka"
+    shutil.copytree(ka / "seed-0", ka / "seed-0.bak")
+    found = pipeline.evaluate(path, EvaluateConfig(poses=2))
+    assert [each.name for each in found] == [*NAMES, "routes"]
+
+
+def test_an_engine_that_cannot_run_environments_is_refused_at_once(trained, tmp_path):
+    path = shutil.copytree(trained, tmp_path / "study")
+    shutil.rmtree(path / "tests")
+    with pytest.raises(InputError, match="not on 'bullet'"):
+        pipeline.evaluate(path, EvaluateConfig(poses=2), engine="bullet")
+    assert not (path / "tests").exists()

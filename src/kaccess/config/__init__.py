@@ -8,9 +8,12 @@ from kaccess.config.learning import (
     TrainConfig,
 )
 from kaccess.config.names import (
+    DEFAULT_METHOD,
     DEFAULT_TASK,
     FLOOR,
     METHODS,
+    NOMINAL,
+    ROUTES,
     TASKS,
     TEST_SECONDS,
     Draw,
@@ -31,9 +34,12 @@ from kaccess.config.study import (
 )
 
 __all__ = [
+    "DEFAULT_METHOD",
     "DEFAULT_TASK",
     "FLOOR",
     "METHODS",
+    "NOMINAL",
+    "ROUTES",
     "PRESETS",
     "TASKS",
     "TEST_SECONDS",

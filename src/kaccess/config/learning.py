@@ -10,7 +10,7 @@ from kaccess.config.checks import (
     check_not_negative,
     check_positive,
 )
-from kaccess.config.names import DEFAULT_TASK, TASKS, TaskName
+from kaccess.config.names import DEFAULT_TASK, ROUTES, TASKS, TaskName
 
 __all__ = [
     "EvaluateConfig",
@@ -42,7 +42,7 @@ class SkillConfig:
     """Seed of the draws."""
 
     def __post_init__(self) -> None:
-        check_choice(task=(self.task, TASKS))
+        _check_task(self.task)
         check_counts(postures=self.postures, rounds=self.rounds)
         check_positive(seconds=self.seconds)
         if self.candidates < 2:
@@ -85,7 +85,7 @@ class TrainConfig:
     torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay."""
 
     def __post_init__(self) -> None:
-        check_choice(task=(self.task, TASKS))
+        _check_task(self.task)
         check_counts(
             seeds=self.seeds,
             episodes=self.episodes,
@@ -198,7 +198,7 @@ class EvaluateConfig:
     """Number of test poses."""
 
     def __post_init__(self) -> None:
-        check_choice(task=(self.task, TASKS))
+        _check_task(self.task)
         check_counts(poses=self.poses)
 
     @property
@@ -236,13 +236,19 @@ class PlayConfig:
     """Length of the motion [s]."""
 
     def __post_init__(self) -> None:
-        check_choice(task=(self.task, TASKS))
+        _check_task(self.task)
         check_positive(seconds=self.seconds)
         check_not_negative(seed=self.seed)
-        if self.best and (self.run in (None, "routes") or self.transition is not None):
+        if self.best and (self.run in (None, ROUTES) or self.transition is not None):
             raise InputError("`--best` needs `--run LEARNER`, such as --run ka/seed-0.")
 
     @property
     def shown_under(self) -> str:
         """Conditions of the motion shown."""
         return self.trained_under if self.conditions is None else self.conditions
+
+
+def _check_task(task: object) -> None:
+    """Check the name of a task; a task of the user's own is an object."""
+    if isinstance(task, str):
+        check_choice(task=(task, TASKS))

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 __all__ = [
+    "DEFAULT_METHOD",
     "DEFAULT_TASK",
     "FLOOR",
     "METHODS",
+    "NOMINAL",
+    "ROUTES",
     "TASKS",
     "TEST_SECONDS",
     "Draw",
@@ -51,12 +54,14 @@ METHODS: Mapping[str, MethodInfo] = {
 }
 """Every clustering method by name."""
 
-DEFAULT_TASK = "fall-recovery"
+DEFAULT_METHOD, DEFAULT_TASK = "kaccess", "fall-recovery"
+NOMINAL = "nominal"  # text for the conditions of the study
+ROUTES = "routes"  # name of the guide, where a learner's name is expected
 
 
 def _find_tasks() -> dict[str, str]:
     folder = Path(__file__).parents[1] / "envs" / "tasks"
-    stems = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+    stems = [path.stem for path in folder.glob("*.py") if path.stem[0] != "_"]
     names = {stem.replace("_", "-"): stem for stem in stems}
     order = sorted(names, key=lambda name: (name != DEFAULT_TASK, name))
     return {name: names[name] for name in order}

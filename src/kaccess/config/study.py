@@ -10,7 +10,7 @@ from kaccess.config.checks import (
     check_not_negative,
     check_positive,
 )
-from kaccess.config.names import METHODS, Draw, EngineName, Method
+from kaccess.config.names import DEFAULT_METHOD, METHODS, Draw, EngineName, Method
 
 __all__ = [
     "AccessConfig",
@@ -129,7 +129,7 @@ class AccessConfig:
 class ClusterConfig:
     """How poses are clustered, and how the number of clusters is chosen."""
 
-    method: Method = "kaccess"
+    method: Method = DEFAULT_METHOD
     """K-Access, or another method: K-Means on gravity and joints, the same with gravity
     weighted by 2, directed k-medoids (mean access from the best centroid), directed
     Louvain, Infomap, directed spectral clustering."""

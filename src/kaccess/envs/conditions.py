@@ -12,12 +12,12 @@ import mujoco
 import numpy as np
 
 from kaccess.base.errors import InputError
+from kaccess.config import NOMINAL
 from kaccess.envs.rest import settle_standing
 from kaccess.robots import Robot
 
-__all__ = ["NOMINAL", "Conditions"]
+__all__ = ["Conditions"]
 
-NOMINAL = "nominal"  # text for the conditions of the study
 
 _MAX_VALUE = 1000.0  # [-], limit of factors and friction, against typing errors
 _MAX_SLOPE = 45.0  # [deg]

@@ -13,13 +13,15 @@ from kaccess.study.names import LearnerName, find_learners
 
 __all__ = [
     "Curves",
+    "find_episode_steps",
     "load_curves",
     "merge_curves",
     "pool_curves",
     "save_curves",
 ]
 
-_FILE = "evaluation.csv"  # tests of one learner
+_FILE = "evaluation.csv"  # tests of a learner
+_EPISODES_FILE = "episodes.csv"  # its episodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,15 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
                 f"the shortest run ends after {end:.0f}. Leave one of the two out."
             )
     return {kind: curves.until(end) for kind, curves in named.items()}
+
+
+def find_episode_steps(folder: Path) -> int:
+    """Return the steps of the longest episode in a folder of runs."""
+    learners = find_learners(folder, _EPISODES_FILE).values()
+    rows = [row for each in learners for row in _read(each / _EPISODES_FILE)]
+    if not rows:
+        raise InputError(f"{folder} has no episodes. Train something first.")
+    return max(int(row["length"]) for row in rows)
 
 
 def save_curves(folder: Path, path: Path) -> None:

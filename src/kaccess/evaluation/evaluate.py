@@ -8,6 +8,7 @@ import numpy as np
 from kaccess.base.types import Progress
 from kaccess.config import EngineConfig, EngineName, EvaluateConfig
 from kaccess.envs.conditions import Conditions
+from kaccess.envs.physics import check_engine
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses, group_poses
 from kaccess.evaluation.policies import find_controllers
@@ -62,7 +63,7 @@ def evaluate_study(
     task = make_task(config.task)
     before = Conditions.parse(config.trained_under)
     under = Conditions.parse(config.tested_under)
-    n_threads = EngineConfig.of(engine).threads
+    n_threads = check_engine(engine).threads
     controllers = find_controllers(
         study,
         task,

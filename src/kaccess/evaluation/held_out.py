@@ -7,17 +7,16 @@ import numpy as np
 from kaccess.access import accessibility, estimate_pairs
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
-from kaccess.cluster import KAccess
-from kaccess.config import EngineConfig, SampleConfig, read_config
+from kaccess.config import DEFAULT_METHOD, EngineConfig, SampleConfig, read_config
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
-from kaccess.poses import Poses, draw_poses
+from kaccess.poses import Poses, Stream, draw_poses
 from kaccess.starts import InitialStates
 from kaccess.study import Study
 
 __all__ = ["get_test_poses", "group_poses"]
 
-_STREAM = {"curve": 1, "final": 2}  # random streams of the study's seed; training has 0
+_STREAM = {"curve": Stream.CURVE, "final": Stream.FINAL}
 # Poses drawn for each test pose: tried in turn until the task can start from enough.
 _DRAWN_PER_TEST = (1, 2, 4, 8, 16)
 
@@ -75,7 +74,7 @@ def group_poses(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.n
     parts = np.array(poses.robot.parts)
     contact = [" + ".join(parts[touches]) for touches in poses.contacts]
     groups = {"contact": np.array(contact)}
-    clusters = study.read_jsons("clusters").get("kaccess")
+    clusters = study.read_jsons("clusters").get(DEFAULT_METHOD)
     if clusters:
         centroids = np.array(clusters["centroids"])
         homes = _find_clusters(study, centroids, poses, n_threads=n_threads)
@@ -95,5 +94,7 @@ def _find_clusters(
     engine = _make_cpu_engine(study, n_threads)
     found = estimate_pairs(both, source, goal, study.access_config, engine=engine)
     times = found.times.reshape(k, n)
+    from kaccess.cluster import KAccess  # it takes seconds to load
+
     clusters = KAccess.restore(centroids).predict(accessibility(times))
     return np.where(np.isfinite(times).any(axis=0), clusters, -1)

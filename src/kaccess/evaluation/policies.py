@@ -4,7 +4,8 @@ from pathlib import Path
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array
-from kaccess.envs.conditions import NOMINAL, Conditions
+from kaccess.config import NOMINAL
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.evaluation.rollout import Act
 from kaccess.guide import Guide, follow_guide, has_skill

@@ -17,6 +17,7 @@ from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import EngineConfig, SkillConfig
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
+from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
 
@@ -121,12 +122,12 @@ def find_skill(study: Study, task: Task) -> Skill:
 def write_skill(study: Study, config: SkillConfig, skill: Skill) -> None:
     """Store a skill in `skills/<task>.json` of a study."""
     content = {"settings": asdict(config), **asdict(skill)}
-    study.write_json(f"skills/{config.task}.json", content)
+    study.write_json(f"skills/{make_task(config.task).name}.json", content)
 
 
 def was_searched(study: Study, config: SkillConfig) -> bool:
     """Return whether a study has the skill that a search with these settings finds."""
-    stored = study.read_jsons("skills").get(config.task, {})
+    stored = study.read_jsons("skills").get(make_task(config.task).name, {})
     return bool(stored.get("settings") == asdict(config))
 
 

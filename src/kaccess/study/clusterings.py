@@ -1,16 +1,18 @@
 """Clusterings as a study stores them, `clusters/<method>.json`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kaccess.base.types import Array, IntArray
-from kaccess.cluster.methods import Fit
-from kaccess.cluster.quality import Quality, assess, measure_unreachable
 from kaccess.config import ClusterConfig
+
+if TYPE_CHECKING:  # scikit-learn and Numba take seconds to load
+    from kaccess.cluster.methods import Fit
+    from kaccess.cluster.quality import Quality
 
 __all__ = ["StoredClustering"]
 
@@ -36,7 +38,7 @@ class StoredClustering:
     stored: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, access: Array, config: ClusterConfig, fit: Fit) -> "StoredClustering":
+    def of(cls, access: Array, config: ClusterConfig, fit: "Fit") -> "StoredClustering":
         """Return a clustering that was just fitted, to be stored."""
         return cls(
             access,
@@ -75,13 +77,23 @@ class StoredClustering:
         }
 
     @cached_property
-    def quality(self) -> Quality:
+    def quality(self) -> "Quality":
         """Index, coverage and sizes."""
+        from kaccess.cluster.quality import assess
+
         return assess(self.access, self.centroids, self.labels, alpha=self.alpha)
+
+    def quality_with(self, alpha: float) -> "Quality":
+        """Return the quality with another penalty, to compare clusterings by it."""
+        quality = self.quality
+        shift = (self.alpha - alpha) * len(quality.singletons)
+        return replace(quality, index=quality.index + shift)
 
     @cached_property
     def unreachable(self) -> float:
         """Share of ordered pairs within clusters that are not reached."""
+        from kaccess.cluster.quality import measure_unreachable
+
         return measure_unreachable(self.access, self.labels)
 
     @cached_property

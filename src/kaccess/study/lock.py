@@ -16,5 +16,5 @@ def lock_folder(path: Path) -> Iterator[None]:
     The operating system frees the lock when its process ends, however it ends. Hold it
     only briefly: other processes wait for it.
     """
-    with FileLock(path / ".lock"):
+    with FileLock(path / ".lock", mode=0o666):  # for all users who may write there
         yield

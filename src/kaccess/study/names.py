@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kaccess.base.errors import InputError
-from kaccess.envs.conditions import NOMINAL
+from kaccess.config import NOMINAL, ROUTES
 
 __all__ = [
     "ROUTES",
@@ -23,7 +23,6 @@ __all__ = [
     "name_population",
 ]
 
-ROUTES = "routes"  # name of the guide, where a learner's name is expected
 _SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
 
 
@@ -137,12 +136,18 @@ class TestName:
 def find_learners(folder: Path, file: str) -> dict[str, Path]:
     """Return the folder of each learner that has a certain file, by the learner's name.
 
+    Folders with other names, such as a copy `seed-0.bak`, do not count.
+
     Args:
         folder: Folder of runs, such as `train/fall-recovery` of a study.
         file: Name of the file, such as `evaluation.csv`.
     """
     paths = sorted(folder.glob(f"*/{_SEED}*/{file}"))
-    return {str(path.parent.relative_to(folder)): path.parent for path in paths}
+    return {
+        str(path.parent.relative_to(folder)): path.parent
+        for path in paths
+        if path.parent.name.removeprefix(_SEED).isdecimal()
+    }
 
 
 def name_population(starts: Sequence[str], seeds: range) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
 from kaccess.engines import make_engine
-from kaccess.envs.task import Task
 from kaccess.poses import Poses, settle_keyframes
 from kaccess.starts import (
     KEYFRAME_STARTS,
@@ -18,6 +18,9 @@ from kaccess.starts import (
     parse_mixture,
 )
 from kaccess.study.study import Study
+
+if TYPE_CHECKING:
+    from kaccess.envs.task import Task
 
 __all__ = ["find_starts", "write_centroids", "write_plain_starts"]
 
@@ -41,7 +44,7 @@ def write_plain_starts(study: Study) -> None:
             starts.save(_make_path(study, name))
 
 
-def find_starts(study: Study, text: str, task: Task) -> InitialStates:
+def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
     """Return the starts that a text such as `ka` or `ka+rnd:0.2` names.
 
     States that the task does not start from are left out.
@@ -64,7 +67,7 @@ def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:
     return InitialStates.uniform(poses.qpos[rows], names=names, model=model)
 
 
-def _load(study: Study, name: str, task: Task) -> InitialStates:
+def _load(study: Study, name: str, task: "Task") -> InitialStates:
     path = _make_path(study, name)
     if not path.exists():
         raise InputError(_explain_missing(study, name, path))

@@ -54,6 +54,7 @@ class Study:
         self.path = Path(path)
         self.settings: dict[str, Any] = _read_settings(self.path)
         self.arrays = Arrays(self.path / _ARRAYS_FOLDER)
+        self._clusterings: dict[str, StoredClustering] = {}
 
     @classmethod
     def open(cls, study: "StudyLike") -> "Study":
@@ -115,13 +116,15 @@ class Study:
     def record(self, section: str, settings: Settings) -> None:
         """Add a section to `study.json`; an error if it exists with other values.
 
-        Other processes may do the same at the same time.
+        Other processes may do the same at the same time. A section that exists is
+        never changed, so that a finished study need not be writable.
         """
-        with lock_folder(self.path):
-            self.settings = _read_settings(self.path)
-            if section not in self.settings:
-                self.settings[section] = dict(settings)
-                write_json(self.path / SETTINGS_FILE, self.settings)
+        if section not in self.settings:
+            with lock_folder(self.path):
+                self.settings = _read_settings(self.path)
+                if section not in self.settings:
+                    self.settings[section] = dict(settings)
+                    write_json(self.path / SETTINGS_FILE, self.settings)
         self.require_same({section: settings})
 
     def require_same(self, given: Settings) -> None:
@@ -218,20 +221,19 @@ class Study:
 
     # Results
 
-    @cached_property
+    @property
     def clusterings(self) -> dict[str, StoredClustering]:
         """Clusterings by method; an error while some times are not estimated."""
-        return {
-            method: StoredClustering.read(self.access, content)
-            for method, content in self.read_jsons("clusters").items()
-        }
+        for method, content in self.read_jsons("clusters").items():
+            if method not in self._clusterings:
+                known = StoredClustering.read(self.access, content)
+                self._clusterings[method] = known
+        return dict(sorted(self._clusterings.items()))
 
     def write_clustering(self, method: str, clustering: StoredClustering) -> None:
         """Store a clustering; it replaces the last one of the same method."""
-        known = self.clusterings
         self.write_json(f"clusters/{method}.json", clustering.content())
-        known[method] = clustering
-        self.clusterings = dict(sorted(known.items()))
+        self._clusterings[method] = clustering
 
     def runs_folder(self, runs: RunsName) -> Path:
         """Return the folder of the runs of a task under some conditions."""
@@ -277,12 +279,12 @@ def describe_origin(robot: Robot) -> Settings:
 
 def _read_settings(path: Path) -> dict[str, Any]:
     file = path / SETTINGS_FILE
-    if not file.is_file():
-        raise InputError(
-            f"{path} is not a study (it has no {SETTINGS_FILE}). "
-            f"Make one with `kaccess sample ROBOT {path}`."
-        )
     try:
+        if not file.is_file():
+            raise InputError(
+                f"{path} is not a study (it has no {SETTINGS_FILE}). "
+                f"Make one with `kaccess sample ROBOT {path}`."
+            )
         settings = read_json(file)
     except (ValueError, TypeError, OSError) as error:
         raise InputError(

@@ -1,6 +1,7 @@
 """How long each stage of a study has taken, in its `timings.json`."""
 
 import inspect
+import logging
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -12,6 +13,8 @@ from kaccess.study.lock import lock_folder
 from kaccess.study.study import SETTINGS_FILE, Study
 
 __all__ = ["add_time", "read_times", "timed"]
+
+logger = logging.getLogger(__name__)
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -41,6 +44,14 @@ def add_time(path: Path, stage: str, seconds: float) -> None:
         write_json(path / _FILE, known | {stage: total})
 
 
+def _try_to_add(path: Path, stage: str, seconds: float) -> None:
+    """Add the time of a stage; a folder that cannot be written to is no error."""
+    try:
+        add_time(path, stage, seconds)
+    except OSError as error:
+        logger.warning("The time of %s is not stored: %s.", stage, error)
+
+
 def timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorate a stage so that its duration is stored in its study, even if it fails.
 
@@ -56,6 +67,6 @@ def timed(stage: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]
         finally:
             study = signature.bind(*args, **kwargs).arguments["study"]
             path = study.path if isinstance(study, Study) else Path(study)
-            add_time(path, stage.__name__, time.monotonic() - begun)
+            _try_to_add(path, stage.__name__, time.monotonic() - begun)
 
     return run

@@ -9,7 +9,7 @@ from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig, EngineName
 from kaccess.robots import Robot
 
-__all__ = ["Fields", "Physics", "make_physics"]
+__all__ = ["Fields", "Physics", "check_engine", "make_physics"]
 
 
 class Fields(NamedTuple):
@@ -57,6 +57,16 @@ class Physics(Protocol):
         """Return MuJoCo's data of one robot, for display; `data` is reused if given."""
 
 
+def check_engine(engine: EngineName | EngineConfig) -> EngineConfig:
+    """Return the settings of an engine; an error if environments cannot run on it."""
+    config = EngineConfig.of(engine)
+    if config.engine == "bullet":
+        raise InputError(
+            "Environments run on the engines 'mujoco' and 'warp', not on 'bullet'."
+        )
+    return config
+
+
 def make_physics(
     engine: EngineName | EngineConfig, robot: Robot, n: int, *, n_substeps: int
 ) -> Physics:
@@ -68,11 +78,7 @@ def make_physics(
         n: Number of simulations.
         n_substeps: Physics steps per control step.
     """
-    config = EngineConfig.of(engine)
-    if config.engine == "bullet":
-        raise InputError(
-            "Environments run on the engines 'mujoco' and 'warp', not on 'bullet'."
-        )
+    config = check_engine(engine)
     if config.engine == "warp":
         from kaccess.envs.physics.warp import WarpPhysics
 

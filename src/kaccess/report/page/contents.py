@@ -5,15 +5,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array
-from kaccess.config import TASKS
+from kaccess.config import DEFAULT_METHOD, TASKS
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.curves import Curves, load_curves
+from kaccess.evaluation.curves import Curves, find_episode_steps, load_curves
 from kaccess.poses import Poses
 from kaccess.report.page.motion import Motion, find_motion
 from kaccess.report.rendering.album import Album
@@ -25,7 +26,7 @@ __all__ = ["MAIN", "Contents", "read_contents"]
 
 logger = logging.getLogger(__name__)
 
-MAIN = "kaccess"  # method whose clusters the page shows
+MAIN = DEFAULT_METHOD  # method whose clusters the page shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +99,18 @@ def _read_curves(study: Study) -> dict[RunsName, dict[str, Curves]]:
     found = {}
     for runs, folder in study.runs().items():
         try:
-            steps = make_task(runs.task).episode_steps
+            steps = _count_episode_steps(runs, folder)
             found[runs] = load_curves(folder, episode_steps=steps)
-        except InputError as error:  # a task that is not registered, or not tested yet
+        except InputError as error:  # no runs, or not tested yet
             logger.info("The page skips %s: %s", folder, error)
     return found
+
+
+def _count_episode_steps(runs: RunsName, folder: Path) -> int:
+    """Return the steps of an episode, also for a task that is not registered."""
+    if runs.task in TASKS:
+        return make_task(runs.task).episode_steps
+    return find_episode_steps(folder)
 
 
 def _record_motions(

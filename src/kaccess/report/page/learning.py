@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from kaccess.envs.tasks import make_task
 from kaccess.evaluation.comparison import LEVELS, Comparison, compare
 from kaccess.evaluation.curves import Curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
-from kaccess.report.page.paper import list_paper_tasks, rank_starts
+from kaccess.report.page.paper import find_paper_figure, list_paper_tasks, rank_starts
 from kaccess.report.page.parts import (
     Drawing,
     Missing,
@@ -51,7 +50,7 @@ def make_learning_section(contents: Contents) -> Section:
 def _draw_reward(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
     figure = _draw_score(curves, "reward", "reward of a test episode")
     n_seeds = max(len(each.seeds) for each in curves.values())
-    paper = "" if runs.conditions else make_task(runs.task).paper_figure
+    paper = find_paper_figure(runs)
     ends = "; ".join(
         f"{starts} {each.scores['reward'][:, -1].mean():.1f}"
         for starts, each in curves.items()

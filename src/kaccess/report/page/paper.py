@@ -2,8 +2,9 @@
 
 from kaccess.config import TASKS
 from kaccess.envs.tasks import make_task
+from kaccess.study import RunsName
 
-__all__ = ["TABLE_II", "list_paper_tasks", "rank_starts"]
+__all__ = ["find_paper_figure", "TABLE_II", "list_paper_tasks", "rank_starts"]
 
 # Success of the best seeds, by kind of starts: the paper, Table II.
 TABLE_II = {
@@ -25,3 +26,10 @@ def rank_starts(starts: str) -> tuple[int, str]:
 def list_paper_tasks() -> list[str]:
     """Return the tasks of the paper; the page asks for them if they are missing."""
     return [name for name in TASKS if make_task(name).paper_figure]
+
+
+def find_paper_figure(runs: RunsName) -> str:
+    """Return the paper's figure of the same learning curves; empty if it has none."""
+    if runs.conditions or runs.task not in TASKS:
+        return ""
+    return make_task(runs.task).paper_figure

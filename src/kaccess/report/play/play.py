@@ -24,14 +24,13 @@ from kaccess.evaluation.pose_test import (
 from kaccess.evaluation.rollout import Act
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped, has_shipped
-from kaccess.poses import draw_poses
+from kaccess.poses import Stream, draw_poses
 from kaccess.report.play.clip import Clip, describe_outcome, record_move, record_policy
 from kaccess.robots import Robot, load_robot
 from kaccess.study import ROUTES, Study, StudyLike
 
 __all__ = ["Played", "play_motion"]
 
-_STREAM = 3  # random stream of fresh poses: training has 0, tests have 1 and 2
 _UPSIDE_DOWN = -0.5  # cosine of the angle between the up axes of body and world
 
 
@@ -64,10 +63,16 @@ def play_motion(study: StudyLike, config: PlayConfig) -> Played:
     """
     if config.transition is not None:
         return Played(_play_move(Study.open(study), *config.transition, config.seconds))
-    shipped = config.run is None and has_shipped(str(study))
-    if shipped and not Path(str(study)).exists():
+    if config.run is None and _names_shipped(study):
         return _play_shipped(str(study), config)
     return Played(_play_policy(Study.open(study), config))
+
+
+def _names_shipped(study: StudyLike) -> bool:
+    """Return whether this is a robot with a shipped policy, and no study's folder."""
+    if isinstance(study, Study) or Path(study).exists():
+        return False
+    return has_shipped(str(study))
 
 
 def _play_move(study: Study, source: int, goal: int, seconds: float) -> Clip:
@@ -110,7 +115,7 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
 
 def _play_shipped(name: str, config: PlayConfig) -> Played:
     """Test a shipped policy on fresh poses, and return its motion from one of them."""
-    under, task = Conditions.parse(config.shown_under), make_task(config.task)
+    under, task = Conditions.parse(config.conditions or ""), make_task(config.task)
     act, robot = act_under(find_shipped(name, task.name), under), load_robot(name)
     qpos = _draw_fresh(robot, task, config)
     pose = _find_upside_down(qpos) if config.pose is None else config.pose
@@ -135,7 +140,7 @@ def _draw_fresh(robot: Robot, task: Task, config: PlayConfig) -> Array:
     """Return fresh poses that the task can start from, (n, nq)."""
     sampling = SampleConfig(n=config.poses, seed=config.seed)
     engine = make_engine("mujoco", robot)
-    drawn, _ = draw_poses(robot, sampling, engine=engine, stream=_STREAM)
+    drawn, _ = draw_poses(robot, sampling, engine=engine, stream=Stream.FRESH)
     qpos = drawn.qpos[task.qualifies(drawn.qpos)]
     if not len(qpos):
         raise InputError(

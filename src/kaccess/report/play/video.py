@@ -1,6 +1,8 @@
 """A motion as a video file."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -44,10 +46,23 @@ def write_video(clip: Clip, path: Path) -> None:
         first = next(images)
     except InputError as error:
         raise InputError(f"{error} Or watch it in a browser: --viewer.") from error
-    os.environ.setdefault(_NO_FORK, "1")
     with whole_file(path) as draft:
         writer = write_frames(str(draft), _SIZE, fps=fps, quality=8)
-        writer.send(None)  # starts ffmpeg
+        with _set_variable(_NO_FORK, "1"):
+            writer.send(None)  # starts ffmpeg
         for image in chain([first], images):
             writer.send(image)
         writer.close()
+
+
+@contextmanager
+def _set_variable(name: str, value: str) -> Iterator[None]:
+    """Set an environment variable within this block."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        os.environ.pop(name)
+        if before is not None:
+            os.environ[name] = before
