@@ -29,7 +29,7 @@ ONLY_IN = {
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
-WRITERS = {"base", "policies", "sac", "starts", "study", "report", "pipeline"}
+WRITERS = {"base", "policies", "sac", "starts", "study", "report"}
 
 
 def part_of(path):

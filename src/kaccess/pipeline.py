@@ -8,27 +8,16 @@ Each stage reads a study (a folder) and adds to it. Running a stage again resume
 and does nothing if nothing is left to do. A stage takes the study or its folder.
 """
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kaccess.access import (
-    check_mirror,
-    estimate_rows,
-    estimate_to_standing,
-    merge_rows,
-    split_rows,
-)
 from kaccess.base.errors import InputError
-from kaccess.base.files import whole_file
 from kaccess.base.machine import describe_machine
-from kaccess.base.progress import scale_progress
 from kaccess.base.types import Progress, TrainProgress
+from kaccess.base.watch import Watch, run_silently
 from kaccess.config import (
     DEFAULT_TASK,
     METHODS,
@@ -52,6 +41,7 @@ from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import Study, StudyLike, timed
 from kaccess.study.study import describe_origin
+from kaccess.study.transitions import estimate_once, estimate_tiles
 
 if TYPE_CHECKING:
     from kaccess.access.agreement import EngineComparison
@@ -78,36 +68,7 @@ __all__ = [
     "train",
 ]
 
-logger = logging.getLogger(__name__)
-
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
 _AnyEngine = EngineName | EngineConfig
-
-_POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
-
-
-class Watch(Protocol):
-    """Runs a stage with its arguments, shows its result, and returns it."""
-
-    def __call__(
-        self,
-        stage: Callable[_Arguments, _Result],
-        /,
-        *args: _Arguments.args,
-        **kwargs: _Arguments.kwargs,
-    ) -> _Result:
-        """Run a stage."""
-        ...
-
-
-def _run_silently(
-    stage: Callable[_Arguments, _Result],
-    /,
-    *args: _Arguments.args,
-    **kwargs: _Arguments.kwargs,
-) -> _Result:
-    return stage(*args, **kwargs)
 
 
 def run(
@@ -117,7 +78,7 @@ def run(
     *,
     seed: int = 0,
     engine: _AnyEngine = "mujoco",
-    watch: Watch = _run_silently,
+    watch: Watch = run_silently,
 ) -> Study:
     """Run all stages on a robot except `search`, or resume them.
 
@@ -177,15 +138,7 @@ def sample(
     simulator = make_engine(engine, loaded, still)
     poses, draws = draw_poses(loaded, config, engine=simulator, progress=progress)
     facts = {"draws": asdict(draws), "machine": describe_machine()}
-    made = Study.create(
-        study,
-        {"robot": loaded.name, **settings, **facts},
-        poses={name: getattr(poses, name) for name in _POSE_ARRAYS},
-        parts=loaded.parts,
-        tile_rows=len(split_rows(len(poses))[0]),
-    )
-    made.keep_poses(poses)
-    return made
+    return Study.store(study, {"robot": loaded.name, **settings, **facts}, poses)
 
 
 @timed
@@ -211,35 +164,9 @@ def access(
     simulator = make_engine(engine, study.robot, study.still)
     used = {"engine": EngineConfig.of(engine).engine}
     study.record("access", asdict(config) | used)
-    _estimate_once(study, config, simulator)
-    row_done, n = study.arrays.rows_done(), study.n_poses
-    todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
-    n_pairs = n * sum(map(len, tiles))
-    done = n_pairs - n * sum(map(len, todo))
-    progress = progress or _ignore
-    progress(done, n_pairs)
-    for rows in merge_rows(todo, simulator.batch_size // n):
-        part = scale_progress(progress, done, n * len(rows), n_pairs)
-        tile = estimate_rows(study.poses, rows, config, engine=simulator, progress=part)
-        study.arrays.write_rows(rows, tile.times, tile.outcomes)
-        done += n * len(rows)
-        progress(done, n_pairs)
+    estimate_once(study, config, simulator)
+    estimate_tiles(study, tiles, config, simulator, progress=progress)
     return study
-
-
-def _estimate_once(study: Study, config: AccessConfig, engine: Engine) -> None:
-    """Estimate and store the times to standing, and check the mirror symmetry."""
-    if np.isnan(study.to_standing).any():
-        standing = estimate_to_standing(study.poses, config, engine=engine)
-        study.record("standing", {"rests": standing is not None})
-        study.to_standing = np.inf if standing is None else standing.times
-    if study.poses.mirrored and "mirror_check" not in study.settings:
-        check = check_mirror(study.poses, config, engine=engine)
-        study.record("mirror_check", asdict(check))
-
-
-def _ignore(done: int, total: int) -> None:
-    """Show no progress."""
 
 
 def info(study: StudyLike) -> "Summary":
@@ -291,20 +218,9 @@ def compare(study: StudyLike) -> "list[ComparisonRow]":
 
 def picture(study: StudyLike) -> Path:
     """Draw the poses and times of a study into its `overview.png`."""
-    from kaccess.report.figures import make_overview, pick_representatives
-    from kaccess.report.rendering.render import render_poses
+    from kaccess.report.picture import write_picture
 
-    study = Study.open(study)
-    poses, path = study.poses, study.path / "overview.png"
-    try:
-        shown = poses.qpos[pick_representatives(poses.contacts)]
-        images = render_poses(study.robot, shown)
-    except InputError as error:
-        logger.warning("%s The picture does not show the robot.", error)
-        images = None
-    with whole_file(path) as draft:
-        make_overview(poses, study.times, images).savefig(draft, dpi=120)
-    return path
+    return write_picture(Study.open(study))
 
 
 @timed
@@ -323,23 +239,11 @@ def search(
         n_threads: CPU threads; 0 takes all.
         progress: Called with (rounds done, rounds to do).
     """
-    from kaccess import guide
-    from kaccess.envs.tasks import make_task
+    from kaccess.guide import search_study
 
-    study, task = Study.open(study), make_task(config.task)
-    robot = study.robot
-    if task.to_stand:
-        raise InputError(
-            f"{task.name!r} needs no skill: the routes of the study end with standing. "
-            "Search for a skill only if a task is more than standing."
-        )
-    if guide.was_searched(study, config):
-        return guide.find_skill(study, task)
-    found = guide.search_skill(
-        robot, task, config, n_threads=n_threads, progress=progress
+    return search_study(
+        Study.open(study), config, n_threads=n_threads, progress=progress
     )
-    guide.write_skill(study, config, found)
-    return found
 
 
 @timed

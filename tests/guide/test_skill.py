@@ -144,7 +144,7 @@ def study(tmp_path):
 def found(monkeypatch, nu):
     """Make the search return a skill at once."""
     skill = Skill(np.full((3, nu), 0.25), 0.5, 7.0)
-    monkeypatch.setattr("kaccess.guide.search_skill", lambda *_, **__: skill)
+    monkeypatch.setattr("kaccess.guide.skill.search_skill", lambda *_, **__: skill)
     return skill
 
 
@@ -156,7 +156,7 @@ def test_a_study_stores_a_skill_and_its_guide_performs_it(
         find_skill(Study(study), task)
     main(["search", str(study), "--rounds", "3"])
     assert "a skill of 3 steps that succeeds in 50%" in capsys.readouterr().out
-    monkeypatch.setattr("kaccess.guide.search_skill", None)  # not twice
+    monkeypatch.setattr("kaccess.guide.skill.search_skill", None)  # not twice
     main(["search", str(study), "--rounds", "3"])
     stored = find_skill(Study(study), task)
     np.testing.assert_array_equal(stored.actions, skill.actions)

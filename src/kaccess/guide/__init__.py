@@ -6,8 +6,7 @@ from kaccess.guide.skill import (
     find_skill,
     has_skill,
     search_skill,
-    was_searched,
-    write_skill,
+    search_study,
 )
 
 __all__ = [
@@ -17,6 +16,5 @@ __all__ = [
     "follow_guide",
     "has_skill",
     "search_skill",
-    "was_searched",
-    "write_skill",
+    "search_study",
 ]

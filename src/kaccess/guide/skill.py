@@ -26,8 +26,7 @@ __all__ = [
     "find_skill",
     "has_skill",
     "search_skill",
-    "was_searched",
-    "write_skill",
+    "search_study",
 ]
 
 _ELITE = 0.1  # share of the candidates that the next ones are drawn around
@@ -119,16 +118,30 @@ def find_skill(study: Study, task: Task) -> Skill:
     return Skill(np.array(stored["actions"]), stored["success"], stored["reward"])
 
 
-def write_skill(study: Study, config: SkillConfig, skill: Skill) -> None:
-    """Store a skill in `skills/<task>.json` of a study."""
-    content = {"settings": asdict(config), **asdict(skill)}
-    study.write_json(f"skills/{make_task(config.task).name}.json", content)
+def search_study(
+    study: Study,
+    config: SkillConfig,
+    *,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> Skill:
+    """Return the skill that a study has from a search like this; else search for it.
 
-
-def was_searched(study: Study, config: SkillConfig) -> bool:
-    """Return whether a study has the skill that a search with these settings finds."""
-    stored = study.read_jsons("skills").get(make_task(config.task).name, {})
-    return bool(stored.get("settings") == asdict(config))
+    Arguments as in `search_skill`.
+    """
+    robot, task = study.robot, make_task(config.task)
+    if task.to_stand:
+        raise InputError(
+            f"{task.name!r} needs no skill: the routes of the study end with standing. "
+            "Search for a skill only if a task is more than standing."
+        )
+    stored = study.read_jsons("skills").get(task.name, {})
+    if stored.get("settings") == asdict(config):
+        return find_skill(study, task)
+    found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
+    content = {"settings": asdict(config), **asdict(found)}
+    study.write_json(f"skills/{task.name}.json", content)
+    return found
 
 
 class _Encoding:

@@ -17,7 +17,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from kaccess.access.estimate import accessibility
+from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json, write_json
 from kaccess.base.settings import Settings, describe_changes
@@ -35,6 +35,7 @@ __all__ = ["SETTINGS_FILE", "Study", "StudyLike", "describe_origin"]
 
 SETTINGS_FILE, _ARRAYS_FOLDER = "study.json", "study.zarr"
 _FORMAT = 1
+_POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
 _SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
 
 
@@ -111,6 +112,19 @@ class Study:
             raise
         return cls(path)
 
+    @classmethod
+    def store(cls, path: Path, settings: Settings, poses: Poses) -> "Study":
+        """Write a new study of some poses, and keep them in memory."""
+        study = cls.create(
+            path,
+            settings,
+            poses={name: getattr(poses, name) for name in _POSE_ARRAYS},
+            parts=poses.robot.parts,
+            tile_rows=len(split_rows(len(poses))[0]),
+        )
+        study.__dict__["robot"], study.__dict__["poses"] = poses.robot, poses
+        return study
+
     # Settings
 
     def record(self, section: str, settings: Settings) -> None:
@@ -168,10 +182,6 @@ class Study:
             self.contacts,
             mirrored=self.settings["sample"]["mirror"],
         )
-
-    def keep_poses(self, poses: Poses) -> None:
-        """Use poses that are in memory already, instead of reading them again."""
-        self.__dict__["robot"], self.__dict__["poses"] = poses.robot, poses
 
     @property
     def n_poses(self) -> int:
