@@ -5,6 +5,7 @@ import pytest
 
 from kaccess import InputError, load_robot
 from kaccess.robots import ROBOTS
+from tests.conftest import TINY
 
 TEMPLATE = """
 <mujoco>
@@ -159,3 +160,37 @@ def test_a_file_that_is_no_xml_is_an_error(tmp_path):
 def test_the_error_for_an_unknown_robot_lists_the_known_ones():
     with pytest.raises(InputError, match=r"one of bittle, bittle-real. Did you mean"):
         load_robot("bitle")
+
+
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def write_robot_with_meshes(folder):
+    """Write the tiny robot with two more shapes that come from files."""
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / f"{name}.obj").write_text(TETRAHEDRON)
+    meshes = "".join(
+        f'<mesh name="{name}" file="{name}.obj" scale=".01 .01 .01"/>' for name in "ab"
+    )
+    geoms = "".join(
+        f'<geom type="mesh" mesh="{name}" mass="0" contype="0" conaffinity="0"/>'
+        for name in "ab"
+    )
+    text = TINY.read_text().replace(
+        "<worldbody>", f"<asset>{meshes}</asset><worldbody>"
+    )
+    text = text.replace("<freejoint/>", f"<freejoint/>{geoms}")
+    path = folder / "robot.xml"
+    path.write_text(text)
+    return path
+
+
+def test_a_robot_with_meshes_is_the_same_wherever_its_files_are(tmp_path, monkeypatch):
+    here = write_robot_with_meshes(tmp_path / "here")
+    there = write_robot_with_meshes(tmp_path / "somewhere" / "far" / "away")
+    monkeypatch.chdir(here.parent)
+    robots = [load_robot(path) for path in (here, there, "robot.xml")]
+    assert robots[0].model.nmesh == 2
+    assert len({robot.fingerprint for robot in robots}) == 1
+    assert robots[0].fingerprint != load_robot(TINY).fingerprint

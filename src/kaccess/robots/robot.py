@@ -153,7 +153,7 @@ class Robot:
             value = getattr(self.model, name)
             ignored = name.startswith(("_", *_NO_PHYSICS)) or name.endswith("rgba")
             if isinstance(value, np.ndarray) and not ignored:
-                fields[name] = value
+                fields[name] = _forget_paths(name, value)
         for name in dir(self.model.opt):
             value = getattr(self.model.opt, name)
             if isinstance(value, np.ndarray | int | float):
@@ -163,6 +163,15 @@ class Robot:
             digest.update(f"{name} {fields[name].shape} ".encode())
             digest.update(fields[name].tobytes())
         return digest.hexdigest()
+
+
+def _forget_paths(name: str, value: np.ndarray) -> np.ndarray:
+    """Return a field of a model without traces of where its files are.
+
+    Fields such as `mesh_pathadr` are offsets into the text of all file paths, so they
+    change with the lengths of the paths; -1 means that there is no file.
+    """
+    return np.minimum(value, 0) if name.endswith("_pathadr") else value
 
 
 def _check_floating_base(robot: Robot) -> None:
