@@ -12,8 +12,8 @@ __all__ = ["format_engines"]
 def format_engines(comparison: EngineComparison) -> str:
     """Return tables that show how well engines agree."""
     n, agreements = len(comparison.poses), _keep_one_order(comparison)
-    touchy = (
-        f"Touchy: {comparison.touchy:.2%} of the pairs end differently on the first "
+    sensitive = (
+        f"Sensitive: {comparison.touchy:.2%} of the pairs end differently on the first "
         "engine if the poses are nudged by 1e-6 rad."
     )
     return "\n\n".join(
@@ -21,7 +21,7 @@ def format_engines(comparison: EngineComparison) -> str:
             f"All {n * n - n:,} pairs of {n} poses.",
             _format_speed(comparison),
             _format_agreements(agreements),
-            "\n".join([touchy, *_describe_touchy(agreements)]),
+            "\n".join([sensitive, *_describe_sensitive(agreements)]),
             _format_transfers(comparison.transfers),
         ]
     )
@@ -65,10 +65,10 @@ def _format_agreements(agreements: Mapping[str, Agreement]) -> str:
     return format_table(head, rows)
 
 
-def _describe_touchy(agreements: Mapping[str, Agreement]) -> list[str]:
+def _describe_sensitive(agreements: Mapping[str, Agreement]) -> list[str]:
     return [
         f"{names}: of the {found.n_pairs - found.same} pairs that differ, "
-        f"{found.touchy} are touchy."
+        f"{found.touchy} are sensitive."
         for names, found in agreements.items()
     ]
 
