@@ -41,9 +41,10 @@ def main(config: Config) -> None:
         for path in sorted(config.folder.glob("*.csv"))
     }
     print(
-        f"| condition | starts | seeds that reach it | episodes to {config.level:.0%} | of "
-        f"{config.against}'s | sooner than one of {config.against}'s | success at the "
-        "end |\n|---|---|---|---|---|---|---|"
+        "| condition | starts | seeds that reach it | "
+        f"episodes to {config.level:.0%} | ratio to {config.against} | "
+        f"P(faster than {config.against}) | success at the end |\n"
+        "|---|---|---|---|---|---|---|"
     )
     for condition, curves in conditions.items():
         for kind in sorted(curves):
