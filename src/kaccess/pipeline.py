@@ -39,7 +39,7 @@ from kaccess.config import (
 from kaccess.engines import Engine, make_engine
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
-from kaccess.study import Study, StudyLike, timed
+from kaccess.study import StoredClustering, Study, StudyLike, timed
 from kaccess.study.study import describe_origin
 from kaccess.study.transitions import estimate_once, estimate_tiles
 
@@ -191,7 +191,6 @@ def cluster(
         The file of initial states; the clustering is in `clusters/<method>.json`.
     """
     from kaccess.cluster.methods import fit_method
-    from kaccess.study.clusterings import StoredClustering
     from kaccess.study.starts import write_centroids, write_plain_starts
 
     study = Study.open(study)
