@@ -1,0 +1,170 @@
+"""Robots from files: MJCF and URDF, given by a path or by a name of a collection.
+
+The result is a spec of MuJoCo as the file describes it. Nothing is added to it, except
+what makes it readable; `notes` says what.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import mujoco
+
+from kaccess.base.errors import InputError
+from kaccess.robots.named import find_named, is_named, list_models, list_some
+from kaccess.robots.urdf import read_urdf
+
+__all__ = ["ModelFile", "compile_model", "read_model"]
+
+_NAMELESS = ("", "mujoco model", "mujoco_model", "scene", "robot", "model", "main")
+_SCENE_FILE = re.compile(r"(scene|robot|model|main)([_-].*)?", re.IGNORECASE)
+_SCENE_WORD = re.compile(r"[ _-]*scene$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A robot as its file describes it."""
+
+    name: str
+    """What the robot is called, such as `unitree_go1`; safe in titles and paths."""
+    path: Path
+    """Absolute path of the file."""
+    spec: mujoco.MjSpec
+    """Model, not compiled."""
+    notes: tuple[str, ...] = ()
+    """One sentence for each change that was needed to read the file."""
+
+
+def read_model(
+    source: str | Path, robots_path: Path | None = None, *, known: Iterable[str] = ()
+) -> ModelFile:
+    """Read a robot from an MJCF or URDF file.
+
+    Args:
+        source: Path of the file, or a name: `menagerie:FOLDER`, `menagerie:FOLDER/FILE`
+            or `description:MODULE`.
+        robots_path: Local folder of robot folders, such as a checkout of MuJoCo
+            Menagerie. With it, nothing is downloaded.
+        known: Other names that the caller accepts, for the message if there is no file.
+
+    Raises:
+        InputError: If the file cannot be used; one sentence says why, and what to do.
+        ImportError: If the name needs `robot_descriptions`, which is not installed.
+    """
+    if is_named(str(source)):
+        path = find_named(str(source), robots_path).absolute()
+    else:
+        path = Path(source).expanduser().absolute()
+    _check_path(path, str(source), known)
+    root = _find_root_tag(path)
+    with _explain_errors(path):
+        if root == "robot":
+            spec, notes = read_urdf(path)
+        elif root == "mujoco":
+            spec, notes = mujoco.MjSpec.from_file(str(path)), ()
+        else:
+            raise _refuse_root(path, root)
+    _check_files(spec, path)
+    return ModelFile(_choose_name(spec.modelname, path), path, spec, notes)
+
+
+def compile_model(file: ModelFile) -> mujoco.MjModel:
+    """Compile a robot's spec.
+
+    Raises:
+        InputError: If MuJoCo refuses it; one sentence says why.
+    """
+    with _explain_errors(file.path):
+        return file.spec.compile()
+
+
+@contextmanager
+def _explain_errors(path: Path) -> Iterator[None]:
+    """Turn MuJoCo's errors into one sentence, and hide its warnings."""
+    previous = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: None)
+    try:
+        yield
+    except (ValueError, mujoco.FatalError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"MuJoCo cannot use {path}: {reason}.") from error
+    finally:
+        mujoco.set_mju_user_warning(previous)
+
+
+# Which file, of which kind
+
+
+def _check_path(path: Path, source: str, known: Iterable[str]) -> None:
+    if path.is_file():
+        return
+    if path.is_dir():
+        inside = list_models(path)
+        choices = f"choose one of {list_some(inside)}" if inside else "it has no robot"
+        raise InputError(f"{path} is a folder, not a robot file: {choices}.")
+    names = [*known, "menagerie:NAME", "description:NAME"]
+    raise InputError(
+        f"Unknown robot {source!r}: {path} does not exist; give the path of an MJCF or "
+        f"URDF file, or one of {', '.join(names)}.{_suggest_file(path, known)}"
+    )
+
+
+def _suggest_file(path: Path, known: Iterable[str]) -> str:
+    near = list_models(path.parent) if path.parent.is_dir() else []
+    close = get_close_matches(path.name, [*known, *near], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _find_root_tag(path: Path) -> str:
+    """Return the name of the first XML element, empty if there is none."""
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    text = re.sub(r"<!--.*?-->|<\?.*?\?>|<!DOCTYPE.*?>", "", text, flags=re.DOTALL)
+    found = re.match(r"\ufeff?\s*<([\w:.-]+)", text)
+    return found.group(1) if found else ""
+
+
+def _refuse_root(path: Path, root: str) -> InputError:
+    if not root:
+        return InputError(
+            f"{path} is not XML: give an MJCF file, whose first element is <mujoco>, "
+            "or a URDF file, whose first element is <robot>."
+        )
+    return InputError(
+        f"{path} is neither MJCF nor URDF: its first element is <{root}>, not "
+        "<mujoco> or <robot>."
+    )
+
+
+def _check_files(spec: mujoco.MjSpec, path: Path) -> None:
+    """Refuse a model whose meshes, height fields or textures are missing."""
+    folders = [(spec.meshes, spec.meshdir), (spec.hfields, spec.meshdir)]
+    missing = [
+        file
+        for parts, folder in [*folders, (spec.textures, spec.texturedir)]
+        for part in parts
+        if part.file and not (file := path.parent / folder / part.file).is_file()
+    ]
+    if missing:
+        count = "A file" if len(missing) == 1 else f"{len(missing)} files"
+        raise InputError(
+            f"{count} that {path} needs cannot be found, first {missing[0]}: download "
+            "the robot's folder with all its meshes."
+        )
+
+
+# Names
+
+
+def _choose_name(model: str, path: Path) -> str:
+    """Return the model's name, else that of its file or folder, safe for paths."""
+    name = _SCENE_WORD.sub("", model.strip()).strip()
+    if name.lower() in _NAMELESS:
+        is_scene = _SCENE_FILE.fullmatch(path.stem)
+        name = path.parent.name if is_scene else path.stem
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("_") or "robot"

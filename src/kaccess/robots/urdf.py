@@ -1,0 +1,422 @@
+"""URDF files as MuJoCo specs.
+
+MuJoCo reads URDF, but few files as they are: it welds the root link to the world, knows
+no ROS packages, and refuses moving links without mass. So the file is rewritten first.
+Each change that affects the robot gets a note. Collision shapes are what is simulated
+and drawn.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array
+from kaccess.robots.named import MESHES, find_mesh, list_some
+
+__all__ = ["read_urdf"]
+
+_SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
+_COMPILER = {
+    "balanceinertia": "true",
+    "discardvisual": "false",  # visual shapes are removed here; later ones are kept
+    "fusestatic": "true",  # a massless link is joined with what is fixed to it
+    "strippath": "false",
+}
+_DENSITY = 1000.0  # [kg/m3], water; for links that have mass but no inertia
+_SMALL = 1e-3  # mass of a massless moving link as a share of the robot's mass
+_NOTED = 0.01  # a change of inertia by a smaller share than this gets no note
+_AXES = ("xx", "xy", "xz", "yy", "yz", "zz")
+_ENDS = ("parent", "child")
+
+
+@dataclass
+class _Urdf:
+    """A URDF that is being rewritten."""
+
+    path: Path
+    robot: ET.Element
+    notes: list[str] = field(default_factory=list)
+    meshes: dict[Path, str] = field(default_factory=dict)
+    """Names that mesh files have in the rewritten URDF."""
+
+    @property
+    def links(self) -> dict[str, ET.Element]:
+        return {link.get("name", ""): link for link in self.robot.findall("link")}
+
+    @property
+    def joints(self) -> list[ET.Element]:
+        return self.robot.findall("joint")
+
+    def note(self, text: str, names: Iterable[str]) -> None:
+        """Add a note that ends with names, if there are any."""
+        if listed := list_some(names):
+            self.notes.append(f"{text}: {listed}.")
+
+    def refuse(self, reason: str) -> InputError:
+        return InputError(f"{self.path} is not a usable URDF: {reason}.")
+
+
+def read_urdf(path: Path) -> tuple[mujoco.MjSpec, tuple[str, ...]]:
+    """Read a URDF as a robot that is free to move.
+
+    Returns:
+        The spec, and one sentence for each change that affects the robot.
+
+    Raises:
+        InputError: If the file is no URDF, is xacro, is not a tree, or none of its
+            collision shapes can be read.
+        ValueError: If MuJoCo refuses the rewritten file.
+    """
+    urdf = _Urdf(path, _parse(path))
+    _check_tree(urdf)
+    _choose_shapes(urdf)
+    _place_meshes(urdf)
+    _fix_limits(urdf)
+    _fix_mimics(urdf)
+    _drop_extras(urdf)
+    _free_base(urdf)
+    _fix_inertias(urdf)
+    spec = mujoco.MjSpec.from_string(ET.tostring(urdf.robot, encoding="unicode"))
+    files = {name: file for file, name in urdf.meshes.items()}
+    for mesh in spec.meshes:
+        _load_mesh(mesh, files[mesh.file])
+    return spec, tuple(urdf.notes)
+
+
+def _parse(path: Path) -> ET.Element:
+    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf").strip()
+    try:
+        robot = ET.fromstring(content)
+    except ET.ParseError as error:
+        if b"<xacro:" in content:
+            raise _refuse_xacro(path) from error
+        raise InputError(f"{path} is not valid XML: {error}.") from error
+    values = (value for part in robot.iter() for value in part.attrib.values())
+    if any("xacro" in part.tag for part in robot.iter()) or any(
+        "${" in value for value in values
+    ):
+        raise _refuse_xacro(path)
+    return robot
+
+
+def _refuse_xacro(path: Path) -> InputError:
+    return InputError(
+        f"{path} is a xacro file, not a URDF: expand it first with "
+        f"`xacro {path.name} -o robot.urdf` (ROS, or `pip install xacro`)."
+    )
+
+
+# The tree of links
+
+
+def _get_link(joint: ET.Element, end: str) -> str:
+    """Return the name of a joint's `parent` or `child`."""
+    part = joint.find(end)
+    return "" if part is None else part.get("link", "")
+
+
+def _check_tree(urdf: _Urdf) -> None:
+    links = [link.get("name", "") for link in urdf.robot.findall("link")]
+    ends = [_get_link(joint, end) for joint in urdf.joints for end in _ENDS]
+    children = [_get_link(joint, "child") for joint in urdf.joints]
+    if not links:
+        raise urdf.refuse("it has no links")
+    if twice := _find_repeats(links):
+        raise urdf.refuse(f"two links are called {twice[0]!r}")
+    if unknown := [name for name in ends if name not in links]:
+        raise urdf.refuse(f"a joint connects the link {unknown[0]!r}, which is missing")
+    if twice := _find_repeats(children):
+        raise urdf.refuse(f"the link {twice[0]!r} is the child of two joints")
+    roots = [name for name in links if name not in children]
+    if len(roots) != 1:
+        raise urdf.refuse(
+            f"its links must form one tree, but {len(roots)} links are no joint's "
+            f"child ({list_some(roots) or 'a loop'})"
+        )
+
+
+def _find_repeats(names: list[str]) -> list[str]:
+    return [name for index, name in enumerate(names) if name in names[:index]]
+
+
+def _find_root(urdf: _Urdf) -> str:
+    children = {_get_link(joint, "child") for joint in urdf.joints}
+    return next(name for name in urdf.links if name not in children)
+
+
+def _drop_extras(urdf: _Urdf) -> None:
+    """Keep links, joints and MuJoCo's options."""
+    extension = ET.Element("mujoco")
+    for part in urdf.robot.findall("mujoco"):
+        extension.extend([child for child in part if child.tag in ("option", "size")])
+    ET.SubElement(extension, "compiler", _COMPILER)
+    for part in list(urdf.robot):
+        if part.tag not in ("link", "joint"):
+            urdf.robot.remove(part)
+    urdf.robot.insert(0, extension)
+
+
+def _free_base(urdf: _Urdf) -> None:
+    """Put a free joint between the world and the first link that is no dummy."""
+    while (joint := _find_dummy_joint(urdf)) is not None:
+        urdf.robot.remove(urdf.links[_find_root(urdf)])
+        urdf.robot.remove(joint)
+    root = _find_root(urdf)
+    if any(
+        _get_link(joint, "parent") == root and joint.get("type") == "floating"
+        for joint in urdf.joints
+    ):
+        return
+    if root == "world":  # MuJoCo's own name
+        root = _rename_link(urdf, "world", "base")
+    ET.SubElement(urdf.robot, "link", name="kaccess_world")
+    joint = ET.SubElement(urdf.robot, "joint", name="free_base", type="floating")
+    ET.SubElement(joint, "parent", link="kaccess_world")
+    ET.SubElement(joint, "child", link=root)
+    urdf.notes.append("A free joint was added to its fixed base.")
+
+
+def _find_dummy_joint(urdf: _Urdf) -> ET.Element | None:
+    """Return the joint of a root that is nothing but a frame, if it has one, fixed."""
+    root = _find_root(urdf)
+    link = urdf.links[root]
+    joints = [joint for joint in urdf.joints if _get_link(joint, "parent") == root]
+    if len(joints) != 1 or joints[0].get("type") != "fixed":
+        return None
+    is_dummy = link.find("collision") is None and _get_mass(urdf, link) <= 0
+    return joints[0] if is_dummy else None
+
+
+def _rename_link(urdf: _Urdf, old: str, new: str) -> str:
+    while new in urdf.links:
+        new += "_"
+    urdf.links[old].set("name", new)
+    for joint in urdf.joints:
+        for end in joint:
+            if end.tag in _ENDS and end.get("link") == old:
+                end.set("link", new)
+    return new
+
+
+# Shapes
+
+
+def _choose_shapes(urdf: _Urdf) -> None:
+    """Remove visual shapes, or let them collide if there is nothing else."""
+    use_visuals = urdf.robot.find("link/collision") is None
+    for link in urdf.links.values():
+        for visual in link.findall("visual"):
+            if use_visuals:
+                visual.tag = "collision"
+            else:
+                link.remove(visual)
+    if urdf.robot.find("link/collision") is None:
+        urdf.notes.append("It has no shapes, so it cannot touch anything.")
+    elif use_visuals:
+        urdf.notes.append(
+            "It has no collision shapes, so its visual shapes are used for contact."
+        )
+
+
+def _place_meshes(urdf: _Urdf) -> None:
+    """Find the mesh files, and remove shapes that cannot be read."""
+    missing: list[str] = []
+    unreadable: list[str] = []
+    for link in urdf.links.values():
+        for collision in link.findall("collision"):
+            shape = collision.find("geometry/*")
+            name = "empty shape" if shape is None else shape.get("filename", shape.tag)
+            problem = _place_shape(urdf, shape)
+            if problem is not None:
+                link.remove(collision)
+                (missing if problem == "missing" else unreadable).append(name)
+    if (missing or unreadable) and urdf.robot.find("link/collision") is None:
+        raise urdf.refuse(_explain_shapes(missing, unreadable))
+    urdf.note("Collision meshes that were not found are left out", missing)
+    urdf.note("Collision shapes that MuJoCo cannot read are left out", unreadable)
+
+
+def _place_shape(urdf: _Urdf, shape: ET.Element | None) -> str | None:
+    """Name a shape's mesh file; return `missing` or `unreadable` if there is none."""
+    if shape is None or shape.tag not in _SHAPES:
+        return "unreadable"
+    if shape.tag != "mesh":
+        return None
+    file = find_mesh(shape.get("filename", ""), urdf.path.parent)
+    if file is None:
+        return "missing"
+    if file.suffix.lower() not in MESHES:
+        return "unreadable"
+    stem = re.sub(r"\W", "_", file.stem)
+    name = f"{stem}_{len(urdf.meshes)}{file.suffix.lower()}"
+    shape.set("filename", urdf.meshes.setdefault(file, name))
+    return None
+
+
+def _explain_shapes(missing: list[str], unreadable: list[str]) -> str:
+    if missing:
+        return (
+            f"{len(missing)} of its mesh files are missing, the first is {missing[0]}; "
+            "put them beside the URDF, or their package's folder in ROS_PACKAGE_PATH"
+        )
+    return (
+        f"MuJoCo reads none of its collision shapes, the first is {unreadable[0]}; "
+        "convert the meshes to .stl or .obj, with the same names in the same folder"
+    )
+
+
+def _load_mesh(mesh: mujoco.MjsMesh, file: Path) -> None:
+    """Point a mesh to its file, or load text STL, which MuJoCo does not read."""
+    mesh.file = str(file)
+    content = file.read_bytes() if file.suffix.lower() == ".stl" else b""
+    if not content.startswith(b"solid") or b"vertex" not in content:
+        return
+    found = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", content)
+    points, faces = np.unique(np.array(found, float), axis=0, return_inverse=True)
+    mesh.file, mesh.content_type = "", ""
+    mesh.uservert, mesh.userface = points.ravel(), faces.ravel()
+
+
+# Joints
+
+
+def _fix_limits(urdf: _Urdf) -> None:
+    """Repair limits: MuJoCo ignores equal ones, and accepts reversed ones."""
+    unlimited, reversed_ = [], []
+    for joint in urdf.joints:
+        limit = joint.find("limit")
+        if limit is None or joint.get("type") not in ("revolute", "prismatic"):
+            continue
+        low = _read_number(urdf, limit, "lower")
+        high = _read_number(urdf, limit, "upper")
+        if low > high:
+            limit.set("lower", str(high))
+            limit.set("upper", str(low))
+            reversed_.append(joint.get("name", ""))
+        elif low == high:
+            limit.attrib.pop("lower", None)
+            limit.attrib.pop("upper", None)
+            unlimited.append(joint.get("name", ""))
+    urdf.note("Joints without a range are unlimited", unlimited)
+    urdf.note("Joints with a reversed range were turned round", reversed_)
+
+
+def _fix_mimics(urdf: _Urdf) -> None:
+    """Remove links to joints that do not move."""
+    moving = {
+        joint.get("name") for joint in urdf.joints if joint.get("type") != "fixed"
+    }
+    dropped = []
+    for joint in urdf.joints:
+        for mimic in joint.findall("mimic"):
+            if not {joint.get("name"), mimic.get("joint")} <= moving:
+                joint.remove(mimic)
+                dropped.append(joint.get("name", ""))
+    urdf.note("Joints that mimic one that does not move are independent", dropped)
+
+
+# Masses
+
+
+def _fix_inertias(urdf: _Urdf) -> None:
+    """Write every link's mass and inertia, so that MuJoCo derives none from shapes."""
+    total = sum(_get_mass(urdf, link) for link in urdf.links.values())
+    if total <= 0:
+        urdf.notes.append("It has no masses, so they follow from its shapes, as water.")
+        for link in urdf.links.values():
+            for inertial in link.findall("inertial"):
+                link.remove(inertial)
+        return
+    massless = _find_massless(urdf)
+    repaired = []
+    for name, link in urdf.links.items():
+        mass = _SMALL * total if name in massless else _get_mass(urdf, link)
+        before = _get_inertia(urdf, link)
+        after = _repair_inertia(mass, before)
+        _write_inertial(link, mass, after)
+        change = np.abs(after - before).max() > _NOTED * np.abs(after).max()
+        if change and mass > 0 and name not in massless:
+            repaired.append(name)
+    urdf.note("Moving links without mass got 0.1 % of the robot's mass", massless)
+    urdf.note("Links with an impossible inertia got the nearest possible one", repaired)
+
+
+def _find_massless(urdf: _Urdf) -> list[str]:
+    """Return the moving links that have no mass, nor has anything fixed to them."""
+    fixed: dict[str, list[str]] = {name: [] for name in urdf.links}
+    moving = []
+    for joint in urdf.joints:
+        child = _get_link(joint, "child")
+        if joint.get("type") == "fixed":
+            fixed[_get_link(joint, "parent")].append(child)
+        else:
+            moving.append(child)
+
+    def weigh(name: str) -> float:
+        own = _get_mass(urdf, urdf.links[name])
+        return own + sum(weigh(child) for child in fixed[name])
+
+    return [name for name in moving if weigh(name) <= 0]
+
+
+def _get_mass(urdf: _Urdf, link: ET.Element) -> float:
+    mass = link.find("inertial/mass")
+    return 0.0 if mass is None else max(0.0, _read_number(urdf, mass, "value"))
+
+
+def _get_inertia(urdf: _Urdf, link: ET.Element) -> Array:
+    """Return the (3, 3) inertia of a link, zeros if it has none."""
+    part = link.find("inertial/inertia")
+    if part is None:
+        return np.zeros((3, 3))
+    xx, xy, xz, yy, yz, zz = (_read_number(urdf, part, f"i{axes}") for axes in _AXES)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _repair_inertia(mass: float, inertia: Array) -> Array:
+    """Return the inertia of a solid body: positive, no axis above the sum of others.
+
+    A body that has mass but no inertia gets that of a ball of water.
+    """
+    if mass <= 0:
+        return np.zeros((3, 3))
+    values, vectors = np.linalg.eigh(inertia)
+    if values[2] <= 0:
+        radius = (3 * mass / (4 * np.pi * _DENSITY)) ** (1 / 3)
+        return np.diag(np.full(3, 0.4 * mass * radius**2))
+    values = np.maximum(values, _SMALL * values[2])
+    lack = values[2] - values[0] - values[1]
+    if lack > 0:
+        values[:2] += 0.5 * lack + 1e-6 * values[2]
+    repaired: Array = vectors @ np.diag(values) @ vectors.T
+    return repaired
+
+
+def _write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
+    inertial = link.find("inertial")
+    if inertial is None:
+        inertial = ET.SubElement(link, "inertial")
+    for tag in ("mass", "inertia"):
+        for part in inertial.findall(tag):
+            inertial.remove(part)
+    ET.SubElement(inertial, "mass", value=repr(float(mass)))
+    upper = inertia[np.triu_indices(3)]
+    values = {f"i{axes}": repr(float(v)) for axes, v in zip(_AXES, upper, strict=True)}
+    ET.SubElement(inertial, "inertia", values)
+
+
+def _read_number(urdf: _Urdf, part: ET.Element, key: str) -> float:
+    text = part.get(key, "0")
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise urdf.refuse(f"<{part.tag} {key}={text!r}> is not a number")
+    return value
