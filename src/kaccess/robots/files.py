@@ -5,6 +5,7 @@ what makes it readable; `notes` says what.
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def read_model(
             spec, notes = mujoco.MjSpec.from_file(str(path)), ()
         else:
             raise _refuse_root(path, root)
-    _check_files(spec, path)
+        _check_files(spec, path)
     return ModelFile(_choose_name(spec.modelname, path), path, spec, notes)
 
 
@@ -87,9 +88,12 @@ def _explain_errors(path: Path) -> Iterator[None]:
     previous = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:
-        yield
+        with warnings.catch_warnings(action="ignore"):
+            yield
     except (ValueError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
+        if path.suffix.lower() == ".urdf":  # lines of the rewritten file
+            reason = re.sub(r",? line \d+", "", reason)
         raise InputError(f"MuJoCo cannot use {path}: {reason}.") from error
     finally:
         mujoco.set_mju_user_warning(previous)
@@ -143,19 +147,35 @@ def _refuse_root(path: Path, root: str) -> InputError:
 
 def _check_files(spec: mujoco.MjSpec, path: Path) -> None:
     """Refuse a model whose meshes, height fields or textures are missing."""
-    folders = [(spec.meshes, spec.meshdir), (spec.hfields, spec.meshdir)]
-    missing = [
-        file
-        for parts, folder in [*folders, (spec.textures, spec.texturedir)]
-        for part in parts
-        if part.file and not (file := path.parent / folder / part.file).is_file()
-    ]
-    if missing:
-        count = "A file" if len(missing) == 1 else f"{len(missing)} files"
-        raise InputError(
-            f"{count} that {path} needs cannot be found, first {missing[0]}: download "
-            "the robot's folder with all its meshes."
-        )
+    missing = [file for file in _list_files(spec, path) if not file.is_file()]
+    if not missing or _opens_all(spec):
+        return
+    count = "A file" if len(missing) == 1 else f"{len(missing)} files"
+    raise InputError(
+        f"{count} that {path} needs cannot be found, first {missing[0]}: download the "
+        "robot's folder with all its meshes."
+    )
+
+
+def _list_files(spec: mujoco.MjSpec, path: Path) -> Iterator[Path]:
+    """Yield where the model's files should be, unless a model inside it has others."""
+    folder = path.parent
+    meshes = [*spec.meshes, *spec.hfields]
+    for part in [*meshes, *spec.textures]:
+        file = Path(part.file)
+        if file.is_absolute() and file.is_relative_to(folder) and not file.is_file():
+            file = file.relative_to(folder)  # MuJoCo's last try, without `meshdir`
+        inner = spec.meshdir if part in meshes else spec.texturedir
+        if part.file:
+            yield folder / inner / file
+
+
+def _opens_all(spec: mujoco.MjSpec) -> bool:
+    try:
+        spec.copy().compile()
+    except ValueError as error:
+        return "opening file" not in str(error)
+    return True
 
 
 # Names

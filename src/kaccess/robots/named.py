@@ -16,9 +16,20 @@ from io import StringIO
 from pathlib import Path
 from types import ModuleType
 
+import mujoco
+import numpy as np
+
 from kaccess.base.errors import InputError
 
-__all__ = ["MESHES", "find_mesh", "find_named", "is_named", "list_models", "list_some"]
+__all__ = [
+    "MESHES",
+    "find_mesh",
+    "find_named",
+    "is_named",
+    "list_models",
+    "list_some",
+    "load_mesh",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -84,19 +95,15 @@ def _find_in_collection(name: str, collection: Path) -> Path:
     if not robot or not folder.is_dir():
         raise InputError(_explain_folder(robot, collection))
     names = list_models(folder)
-    choices = (file, f"{file}.xml") if file else _list_defaults(robot, names)
-    for choice in choices:
+    only = names if len(names) == 1 else []
+    defaults = ("scene.xml", *only, f"{robot}.xml")
+    for choice in (file, f"{file}.xml") if file else defaults:
         if choice in names:
             return folder / choice
     raise InputError(
-        f"{folder} has no {choices[-1]}: choose one of its files with "
+        f"{folder} has no {file or 'scene.xml'}: choose one of its files with "
         f"`menagerie:{robot}/FILE`, from {', '.join(names) or 'none'}."
     )
-
-
-def _list_defaults(robot: str, names: list[str]) -> tuple[str, ...]:
-    only = names if len(names) == 1 else []
-    return (*only, f"{robot}.xml", "scene.xml")[::-1]
 
 
 def _explain_folder(robot: str, collection: Path) -> str:
@@ -107,7 +114,7 @@ def _explain_folder(robot: str, collection: Path) -> str:
         )
     folders = sorted(folder.name for folder in collection.glob("*/"))
     known = [name for name in folders if any((collection / name).glob("*.[xu]*"))]
-    return f"{collection} has no robot {robot!r}: {_suggest(robot, known)}."
+    return f"{collection} has no robot {robot!r}: {_suggest(robot, known)}"
 
 
 def _suggest(name: str, known: list[str]) -> str:
@@ -116,8 +123,8 @@ def _suggest(name: str, known: list[str]) -> str:
     close = get_close_matches(name, known, n=_MOST_LISTED)
     similar = list(dict.fromkeys([*parts, *close]))
     if similar:
-        return f"did you mean {list_some(similar)}?".rstrip("?")
-    return f"it has {list_some(known) or 'none'}"
+        return f"did you mean {list_some(similar)}?"
+    return f"it has {list_some(known) or 'none'}."
 
 
 def _fetch_menagerie() -> Path:
@@ -134,7 +141,7 @@ def _find_description(name: str) -> Path:
     matches = [name, f"{name}_description", f"{name}_mj_description"]
     found = [match for match in matches if match in known]
     if len(found) != 1 and name not in known:
-        raise InputError(f"`description:{name}`: {_explain_names(name, found, known)}.")
+        raise InputError(f"`description:{name}`: {_explain_names(name, found, known)}")
     module = _import_description(found[0], found[0])
     for kind in ("MJCF_PATH", "URDF_PATH"):
         if hasattr(module, kind):
@@ -147,8 +154,9 @@ def _find_description(name: str) -> Path:
 
 def _explain_names(name: str, found: list[str], known: list[str]) -> str:
     if found:
-        return f"choose one of {' and '.join(found)}"
-    return f"robot_descriptions has no such robot; {_suggest(name, known)}"
+        return f"choose {' or '.join(found)}."
+    short = [other.removesuffix("_description") for other in known]
+    return f"robot_descriptions has no such robot; {_suggest(name, short)}"
 
 
 def _require_package() -> None:
@@ -245,3 +253,15 @@ def _find_twin(file: Path) -> Path:
             if _is_mesh(twin := folder / f"{file.stem}{suffix}"):
                 return twin
     return file
+
+
+def load_mesh(mesh: mujoco.MjsMesh, file: Path) -> None:
+    """Point a mesh to its file, or load text STL, which MuJoCo does not read."""
+    mesh.file = str(file)
+    content = file.read_bytes() if file.suffix.lower() == ".stl" else b""
+    if not content.startswith(b"solid") or b"vertex" not in content:
+        return
+    found = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", content)
+    points, faces = np.unique(np.array(found, float), axis=0, return_inverse=True)
+    mesh.file, mesh.content_type = "", ""
+    mesh.uservert, mesh.userface = points.ravel(), faces.ravel()

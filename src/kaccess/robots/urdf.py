@@ -2,8 +2,7 @@
 
 MuJoCo reads URDF, but few files as they are: it welds the root link to the world, knows
 no ROS packages, and refuses moving links without mass. So the file is rewritten first.
-Each change that affects the robot gets a note. Collision shapes are what is simulated
-and drawn.
+Each change that affects the robot gets a note. Only collision shapes are kept.
 """
 
 import re
@@ -17,7 +16,7 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array
-from kaccess.robots.named import MESHES, find_mesh, list_some
+from kaccess.robots.named import MESHES, find_mesh, list_some, load_mesh
 
 __all__ = ["read_urdf"]
 
@@ -29,9 +28,10 @@ _COMPILER = {
     "strippath": "false",
 }
 _DENSITY = 1000.0  # [kg/m3], water; for links that have mass but no inertia
+_LEAST_MASS = 1e-6  # [kg]; some files write less for frames without mass
 _SMALL = 1e-3  # mass of a massless moving link as a share of the robot's mass
 _NOTED = 0.01  # a change of inertia by a smaller share than this gets no note
-_AXES = ("xx", "xy", "xz", "yy", "yz", "zz")
+_AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _ENDS = ("parent", "child")
 
 
@@ -44,6 +44,7 @@ class _Urdf:
     notes: list[str] = field(default_factory=list)
     meshes: dict[Path, str] = field(default_factory=dict)
     """Names that mesh files have in the rewritten URDF."""
+    has_mass: bool = True
 
     @property
     def links(self) -> dict[str, ET.Element]:
@@ -85,7 +86,9 @@ def read_urdf(path: Path) -> tuple[mujoco.MjSpec, tuple[str, ...]]:
     spec = mujoco.MjSpec.from_string(ET.tostring(urdf.robot, encoding="unicode"))
     files = {name: file for file, name in urdf.meshes.items()}
     for mesh in spec.meshes:
-        _load_mesh(mesh, files[mesh.file])
+        load_mesh(mesh, files[mesh.file])
+        if urdf.has_mass:  # else it follows from the volume, which flat meshes lack
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     return spec, tuple(urdf.notes)
 
 
@@ -97,11 +100,9 @@ def _parse(path: Path) -> ET.Element:
         if b"<xacro:" in content:
             raise _refuse_xacro(path) from error
         raise InputError(f"{path} is not valid XML: {error}.") from error
-    values = (value for part in robot.iter() for value in part.attrib.values())
-    if any("xacro" in part.tag for part in robot.iter()) or any(
-        "${" in value for value in values
-    ):
-        raise _refuse_xacro(path)
+    for part in robot.iter():
+        if "xacro" in part.tag or any("$" in value for value in part.attrib.values()):
+            raise _refuse_xacro(path)
     return robot
 
 
@@ -124,25 +125,18 @@ def _get_link(joint: ET.Element, end: str) -> str:
 def _check_tree(urdf: _Urdf) -> None:
     links = [link.get("name", "") for link in urdf.robot.findall("link")]
     ends = [_get_link(joint, end) for joint in urdf.joints for end in _ENDS]
-    children = [_get_link(joint, "child") for joint in urdf.joints]
+    children = ends[1::2]
+    roots = [name for name in links if name not in children]
     if not links:
         raise urdf.refuse("it has no links")
-    if twice := _find_repeats(links):
+    if twice := [name for name in links if links.count(name) > 1]:
         raise urdf.refuse(f"two links are called {twice[0]!r}")
     if unknown := [name for name in ends if name not in links]:
         raise urdf.refuse(f"a joint connects the link {unknown[0]!r}, which is missing")
-    if twice := _find_repeats(children):
+    if twice := [name for name in children if children.count(name) > 1]:
         raise urdf.refuse(f"the link {twice[0]!r} is the child of two joints")
-    roots = [name for name in links if name not in children]
     if len(roots) != 1:
-        raise urdf.refuse(
-            f"its links must form one tree, but {len(roots)} links are no joint's "
-            f"child ({list_some(roots) or 'a loop'})"
-        )
-
-
-def _find_repeats(names: list[str]) -> list[str]:
-    return [name for index, name in enumerate(names) if name in names[:index]]
+        raise urdf.refuse(f"{len(roots)} of its links have no parent, instead of one")
 
 
 def _find_root(urdf: _Urdf) -> str:
@@ -151,7 +145,7 @@ def _find_root(urdf: _Urdf) -> str:
 
 
 def _drop_extras(urdf: _Urdf) -> None:
-    """Keep links, joints and MuJoCo's options."""
+    """Keep links, joints, each with one axis and limit, and MuJoCo's options."""
     extension = ET.Element("mujoco")
     for part in urdf.robot.findall("mujoco"):
         extension.extend([child for child in part if child.tag in ("option", "size")])
@@ -159,49 +153,49 @@ def _drop_extras(urdf: _Urdf) -> None:
     for part in list(urdf.robot):
         if part.tag not in ("link", "joint"):
             urdf.robot.remove(part)
+    for joint in urdf.joints:  # MuJoCo refuses what is said twice
+        for child in list(joint):
+            if child is not joint.find(child.tag):
+                joint.remove(child)
     urdf.robot.insert(0, extension)
 
 
 def _free_base(urdf: _Urdf) -> None:
-    """Put a free joint between the world and the first link that is no dummy."""
-    while (joint := _find_dummy_joint(urdf)) is not None:
-        urdf.robot.remove(urdf.links[_find_root(urdf)])
-        urdf.robot.remove(joint)
-    root = _find_root(urdf)
-    if any(
-        _get_link(joint, "parent") == root and joint.get("type") == "floating"
-        for joint in urdf.joints
-    ):
+    """Put a free joint between the world and the first link that is no mere frame."""
+    root, joint = _find_root(urdf), None
+    while (below := _find_frame_joint(urdf, root)) is not None:
+        root, joint = _get_link(below, "child"), below
+    if any(joint.get("type") == "floating" for joint in _list_joints(urdf, root)):
         return
-    if root == "world":  # MuJoCo's own name
-        root = _rename_link(urdf, "world", "base")
-    ET.SubElement(urdf.robot, "link", name="kaccess_world")
-    joint = ET.SubElement(urdf.robot, "joint", name="free_base", type="floating")
-    ET.SubElement(joint, "parent", link="kaccess_world")
-    ET.SubElement(joint, "child", link=root)
+    if joint is None:
+        joint = ET.SubElement(urdf.robot, "joint", name="free_base")
+        ET.SubElement(urdf.robot, "link", name="fixed_base")
+        ET.SubElement(joint, "parent", link="fixed_base")
+        ET.SubElement(joint, "child", link=_avoid_world(urdf, root))
+    joint.set("type", "floating")
     urdf.notes.append("A free joint was added to its fixed base.")
 
 
-def _find_dummy_joint(urdf: _Urdf) -> ET.Element | None:
-    """Return the joint of a root that is nothing but a frame, if it has one, fixed."""
-    root = _find_root(urdf)
-    link = urdf.links[root]
-    joints = [joint for joint in urdf.joints if _get_link(joint, "parent") == root]
-    if len(joints) != 1 or joints[0].get("type") != "fixed":
-        return None
-    is_dummy = link.find("collision") is None and _get_mass(urdf, link) <= 0
-    return joints[0] if is_dummy else None
+def _list_joints(urdf: _Urdf, parent: str) -> list[ET.Element]:
+    return [joint for joint in urdf.joints if _get_link(joint, "parent") == parent]
 
 
-def _rename_link(urdf: _Urdf, old: str, new: str) -> str:
-    while new in urdf.links:
-        new += "_"
-    urdf.links[old].set("name", new)
-    for joint in urdf.joints:
-        for end in joint:
-            if end.tag in _ENDS and end.get("link") == old:
-                end.set("link", new)
-    return new
+def _find_frame_joint(urdf: _Urdf, root: str) -> ET.Element | None:
+    """Return the fixed joint below a root without mass and shapes, if it is alone."""
+    link, joints = urdf.links[root], _list_joints(urdf, root)
+    is_frame = link.find("collision") is None and _get_mass(urdf, link) <= 0
+    is_alone = len(joints) == 1 and joints[0].get("type") == "fixed"
+    return joints[0] if is_frame and is_alone else None
+
+
+def _avoid_world(urdf: _Urdf, root: str) -> str:
+    """Rename the root if it has the name of MuJoCo's world."""
+    if root != "world":
+        return root
+    for parent in urdf.robot.findall("joint/parent[@link='world']"):
+        parent.set("link", "world_link")
+    urdf.links[root].set("name", "world_link")
+    return "world_link"
 
 
 # Shapes
@@ -219,68 +213,57 @@ def _choose_shapes(urdf: _Urdf) -> None:
     if urdf.robot.find("link/collision") is None:
         urdf.notes.append("It has no shapes, so it cannot touch anything.")
     elif use_visuals:
-        urdf.notes.append(
-            "It has no collision shapes, so its visual shapes are used for contact."
-        )
+        urdf.notes.append("It has no collision shapes: its visual shapes collide.")
 
 
 def _place_meshes(urdf: _Urdf) -> None:
     """Find the mesh files, and remove shapes that cannot be read."""
-    missing: list[str] = []
-    unreadable: list[str] = []
+    dropped: dict[str, list[str]] = {"were not found": [], "MuJoCo cannot read": []}
     for link in urdf.links.values():
         for collision in link.findall("collision"):
             shape = collision.find("geometry/*")
-            name = "empty shape" if shape is None else shape.get("filename", shape.tag)
             problem = _place_shape(urdf, shape)
             if problem is not None:
                 link.remove(collision)
-                (missing if problem == "missing" else unreadable).append(name)
-    if (missing or unreadable) and urdf.robot.find("link/collision") is None:
-        raise urdf.refuse(_explain_shapes(missing, unreadable))
-    urdf.note("Collision meshes that were not found are left out", missing)
-    urdf.note("Collision shapes that MuJoCo cannot read are left out", unreadable)
+                file = None if shape is None else shape.get("filename", shape.tag)
+                dropped[problem].append(file or "empty")
+    if any(dropped.values()) and urdf.robot.find("link/collision") is None:
+        raise urdf.refuse(_explain_shapes(*dropped.values()))
+    for problem, names in dropped.items():
+        files = dict.fromkeys(name.rsplit("/")[-1] for name in names)
+        urdf.note(f"Collision shapes that {problem} are left out", files)
 
 
 def _place_shape(urdf: _Urdf, shape: ET.Element | None) -> str | None:
-    """Name a shape's mesh file; return `missing` or `unreadable` if there is none."""
+    """Find and name the mesh file of a shape; return what is wrong with it, if any."""
     if shape is None or shape.tag not in _SHAPES:
-        return "unreadable"
+        return "MuJoCo cannot read"
     if shape.tag != "mesh":
         return None
-    file = find_mesh(shape.get("filename", ""), urdf.path.parent)
+    compiler = urdf.robot.find("mujoco/compiler")
+    folder = "" if compiler is None else compiler.get("meshdir", "")
+    name, above = shape.get("filename", ""), urdf.path.parent
+    file = find_mesh(name, above / folder) or find_mesh(name, above)
     if file is None:
-        return "missing"
+        return "were not found"
     if file.suffix.lower() not in MESHES:
-        return "unreadable"
+        return "MuJoCo cannot read"
     stem = re.sub(r"\W", "_", file.stem)
-    name = f"{stem}_{len(urdf.meshes)}{file.suffix.lower()}"
-    shape.set("filename", urdf.meshes.setdefault(file, name))
+    new = f"{stem}_{len(urdf.meshes)}{file.suffix.lower()}"
+    shape.set("filename", urdf.meshes.setdefault(file, new))
     return None
 
 
 def _explain_shapes(missing: list[str], unreadable: list[str]) -> str:
     if missing:
         return (
-            f"{len(missing)} of its mesh files are missing, the first is {missing[0]}; "
-            "put them beside the URDF, or their package's folder in ROS_PACKAGE_PATH"
+            f"{len(missing)} of its mesh files are missing, first {missing[0]}; put "
+            "them beside the URDF, or their package's folder in ROS_PACKAGE_PATH"
         )
     return (
-        f"MuJoCo reads none of its collision shapes, the first is {unreadable[0]}; "
-        "convert the meshes to .stl or .obj, with the same names in the same folder"
+        f"MuJoCo reads none of its collision shapes, first {unreadable[0]}; convert "
+        "the meshes to .stl or .obj, with the same names in the same folder"
     )
-
-
-def _load_mesh(mesh: mujoco.MjsMesh, file: Path) -> None:
-    """Point a mesh to its file, or load text STL, which MuJoCo does not read."""
-    mesh.file = str(file)
-    content = file.read_bytes() if file.suffix.lower() == ".stl" else b""
-    if not content.startswith(b"solid") or b"vertex" not in content:
-        return
-    found = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", content)
-    points, faces = np.unique(np.array(found, float), axis=0, return_inverse=True)
-    mesh.file, mesh.content_type = "", ""
-    mesh.uservert, mesh.userface = points.ravel(), faces.ravel()
 
 
 # Joints
@@ -296,8 +279,7 @@ def _fix_limits(urdf: _Urdf) -> None:
         low = _read_number(urdf, limit, "lower")
         high = _read_number(urdf, limit, "upper")
         if low > high:
-            limit.set("lower", str(high))
-            limit.set("upper", str(low))
+            limit.attrib.update(lower=str(high), upper=str(low))
             reversed_.append(joint.get("name", ""))
         elif low == high:
             limit.attrib.pop("lower", None)
@@ -308,17 +290,16 @@ def _fix_limits(urdf: _Urdf) -> None:
 
 
 def _fix_mimics(urdf: _Urdf) -> None:
-    """Remove links to joints that do not move."""
-    moving = {
-        joint.get("name") for joint in urdf.joints if joint.get("type") != "fixed"
-    }
+    """Remove relations to joints that are fixed or missing."""
+    joints = [joint for joint in urdf.joints if joint.get("type") != "fixed"]
+    moving = {joint.get("name") for joint in joints}
     dropped = []
     for joint in urdf.joints:
         for mimic in joint.findall("mimic"):
             if not {joint.get("name"), mimic.get("joint")} <= moving:
                 joint.remove(mimic)
                 dropped.append(joint.get("name", ""))
-    urdf.note("Joints that mimic one that does not move are independent", dropped)
+    urdf.note("Joints that mimic a fixed or missing joint are independent", dropped)
 
 
 # Masses
@@ -327,8 +308,9 @@ def _fix_mimics(urdf: _Urdf) -> None:
 def _fix_inertias(urdf: _Urdf) -> None:
     """Write every link's mass and inertia, so that MuJoCo derives none from shapes."""
     total = sum(_get_mass(urdf, link) for link in urdf.links.values())
-    if total <= 0:
-        urdf.notes.append("It has no masses, so they follow from its shapes, as water.")
+    urdf.has_mass = total > 0
+    if not urdf.has_mass:
+        urdf.notes.append("It has no masses: those of its shapes, as water, are used.")
         for link in urdf.links.values():
             for inertial in link.findall("inertial"):
                 link.remove(inertial)
@@ -349,33 +331,28 @@ def _fix_inertias(urdf: _Urdf) -> None:
 
 def _find_massless(urdf: _Urdf) -> list[str]:
     """Return the moving links that have no mass, nor has anything fixed to them."""
-    fixed: dict[str, list[str]] = {name: [] for name in urdf.links}
-    moving = []
-    for joint in urdf.joints:
-        child = _get_link(joint, "child")
-        if joint.get("type") == "fixed":
-            fixed[_get_link(joint, "parent")].append(child)
-        else:
-            moving.append(child)
 
     def weigh(name: str) -> float:
+        below = [j for j in _list_joints(urdf, name) if j.get("type") == "fixed"]
         own = _get_mass(urdf, urdf.links[name])
-        return own + sum(weigh(child) for child in fixed[name])
+        return own + sum(weigh(_get_link(joint, "child")) for joint in below)
 
+    joints = [joint for joint in urdf.joints if joint.get("type") != "fixed"]
+    moving = [_get_link(joint, "child") for joint in joints]
     return [name for name in moving if weigh(name) <= 0]
 
 
 def _get_mass(urdf: _Urdf, link: ET.Element) -> float:
     mass = link.find("inertial/mass")
-    return 0.0 if mass is None else max(0.0, _read_number(urdf, mass, "value"))
+    value = 0.0 if mass is None else _read_number(urdf, mass, "value")
+    return value if value > _LEAST_MASS else 0.0
 
 
 def _get_inertia(urdf: _Urdf, link: ET.Element) -> Array:
     """Return the (3, 3) inertia of a link, zeros if it has none."""
-    part = link.find("inertial/inertia")
-    if part is None:
-        return np.zeros((3, 3))
-    xx, xy, xz, yy, yz, zz = (_read_number(urdf, part, f"i{axes}") for axes in _AXES)
+    found = link.find("inertial/inertia")
+    part = ET.Element("inertia") if found is None else found
+    xx, xy, xz, yy, yz, zz = (_read_number(urdf, part, axes) for axes in _AXES)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
@@ -387,28 +364,28 @@ def _repair_inertia(mass: float, inertia: Array) -> Array:
     if mass <= 0:
         return np.zeros((3, 3))
     values, vectors = np.linalg.eigh(inertia)
+    if values[0] > 0 and values[0] + values[1] >= values[2]:
+        return inertia
     if values[2] <= 0:
         radius = (3 * mass / (4 * np.pi * _DENSITY)) ** (1 / 3)
         return np.diag(np.full(3, 0.4 * mass * radius**2))
     values = np.maximum(values, _SMALL * values[2])
-    lack = values[2] - values[0] - values[1]
-    if lack > 0:
-        values[:2] += 0.5 * lack + 1e-6 * values[2]
+    lack = max(0.0, values[2] - values[0] - values[1])
+    values[:2] += 0.5 * lack + 1e-6 * values[2]
     repaired: Array = vectors @ np.diag(values) @ vectors.T
     return repaired
 
 
 def _write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
-    inertial = link.find("inertial")
-    if inertial is None:
-        inertial = ET.SubElement(link, "inertial")
-    for tag in ("mass", "inertia"):
-        for part in inertial.findall(tag):
-            inertial.remove(part)
+    origin = link.find("inertial/origin")
+    for inertial in link.findall("inertial"):
+        link.remove(inertial)
+    inertial = ET.SubElement(link, "inertial")
+    if origin is not None:
+        inertial.append(origin)
     ET.SubElement(inertial, "mass", value=repr(float(mass)))
-    upper = inertia[np.triu_indices(3)]
-    values = {f"i{axes}": repr(float(v)) for axes, v in zip(_AXES, upper, strict=True)}
-    ET.SubElement(inertial, "inertia", values)
+    values = map(repr, inertia[np.triu_indices(3)].tolist())
+    ET.SubElement(inertial, "inertia", dict(zip(_AXES, values, strict=True)))
 
 
 def _read_number(urdf: _Urdf, part: ET.Element, key: str) -> float:
