@@ -104,7 +104,8 @@ def test_a_folder_lists_its_robots(tmp_path):
 def test_missing_meshes_are_counted(tmp_path):
     write_mesh(tmp_path / "assets" / "hip.obj")
     content = with_meshes("hip.obj", "knee.obj", "foot.obj")
-    path = write(tmp_path / "walker.xml", content)
+    write(tmp_path / "walker.xml", content)
+    path = write(tmp_path / "scene.xml", "<include file='walker.xml'/>")
     first = tmp_path / "assets" / "knee.obj"
     with pytest.raises(
         InputError, match=f"2 files that .* cannot be found, first {first}"

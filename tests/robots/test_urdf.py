@@ -104,6 +104,12 @@ def test_effort_limits_and_ranges_are_kept(tmp_path):
     np.testing.assert_allclose(model.joint("hip").range, [-1, 2])
 
 
+def test_an_infinite_effort_is_no_limit(tmp_path):
+    endless = joint("knee", "leg", "foot", content=LIMIT.replace("'5'", "'inf'"))
+    model, _ = read(tmp_path, *LEG, link("foot"), endless)
+    np.testing.assert_array_equal(model.jnt_actfrclimited, [0, 1, 0])
+
+
 def test_mimic_becomes_a_constraint(tmp_path):
     mimic = LIMIT + "<mimic joint='hip' multiplier='2' offset='.5'/>"
     model, _ = read(
@@ -130,6 +136,14 @@ def test_a_reversed_range_is_turned_round_and_an_empty_one_is_none(tmp_path, cap
     assert "Joints with a reversed range were turned round: knee." in notes
     assert "Joints without a range are unlimited: toe." in notes
     assert capfd.readouterr() == ("", "")
+
+
+def test_warnings_of_mujoco_are_not_shown(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    ball = joint("ball", "leg", "foot", "spherical", "<limit lower='0' upper='0'/>")
+    read(tmp_path, *LEG, link("foot"), ball)
+    assert capfd.readouterr() == ("", "")
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 
 def test_an_axis_that_is_given_twice_counts_once(tmp_path):
@@ -258,7 +272,7 @@ def test_stl_as_text_and_flat_meshes_are_read(tmp_path):
     )
     (tmp_path / "text.stl").write_text(text.replace(corners, solid))
     write_stl(tmp_path / "thin.stl")
-    shapes = shape("text.stl") + shape("thin.stl", scale="1 1 1e-6")
+    shapes = shape("text.stl") + shape("thin.stl", scale="1 1 0")
     assert read(tmp_path, link("base", inertial() + shapes))[0].nmesh == 2
 
 

@@ -272,12 +272,13 @@ def _explain_shapes(missing: list[str], unreadable: list[str]) -> str:
 def _fix_limits(urdf: _Urdf) -> None:
     """Repair limits: MuJoCo ignores equal ones, and accepts reversed ones."""
     unlimited, reversed_ = [], []
+    for endless in urdf.robot.findall("joint/limit[@effort='inf']"):
+        del endless.attrib["effort"]
     for joint in urdf.joints:
         limit = joint.find("limit")
         if limit is None or joint.get("type") not in ("revolute", "prismatic"):
             continue
-        low = _read_number(urdf, limit, "lower")
-        high = _read_number(urdf, limit, "upper")
+        low, high = (_read_number(urdf, limit, key) for key in ("lower", "upper"))
         if low > high:
             limit.attrib.update(lower=str(high), upper=str(low))
             reversed_.append(joint.get("name", ""))
