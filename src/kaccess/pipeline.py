@@ -29,6 +29,7 @@ from kaccess.config import (
     EvaluateConfig,
     PlayConfig,
     PresetName,
+    RobotConfig,
     SacConfig,
     SampleConfig,
     SkillConfig,
@@ -77,29 +78,35 @@ def run(
     preset: PresetName = "quick",
     *,
     seed: int = 0,
+    model: RobotConfig | None = None,
     engine: _AnyEngine = "mujoco",
     watch: Watch = run_silently,
 ) -> Study:
     """Run all stages on a robot except `search`, or resume them.
 
     Args:
-        robot: Name of a robot, or path of an MJCF file.
+        robot: Name of a robot, or path of an MJCF or URDF file.
         study: Folder of the study.
         preset: Size of the study: tiny (seconds), quick (minutes), paper (an hour).
         seed: Seed of all draws.
+        model: What to set about the model, if what is found in it is not right.
         engine: Name of the engine, or its settings.
         watch: Runs each stage; the command line shows progress and results with it.
     """
     size, threads = PRESETS[preset], EngineConfig.of(engine).threads
     poses = SampleConfig(n=size.poses, seed=seed)
-    made = watch(sample, robot, study, poses, engine=engine)
+    made = watch(sample, robot, study, poses, model=model, engine=engine)
     watch(access, made, AccessConfig(), engine=engine)
     watch(info, made)
     watch(cluster, made, ClusterConfig(seed=seed))
     watch(picture, made)
-    if size.train and find_spec("torch"):
+    if size.train and made.robot.stance.stands:
         test = EvaluateConfig(poses=size.test_poses)
-        watch(train, made, size.train, size.sac, device="cpu", n_threads=threads)
+        if find_spec("torch"):
+            from kaccess.training import choose_starts
+
+            plan = choose_starts(made, size.train)
+            watch(train, made, plan, size.sac, device="cpu", n_threads=threads)
         watch(evaluate, made, test, engine=EngineConfig(threads=threads))
     watch(report, made)
     return made
@@ -111,6 +118,7 @@ def sample(
     study: Path,
     config: SampleConfig,
     *,
+    model: RobotConfig | None = None,
     still: StillConfig | None = None,
     engine: _AnyEngine = "mujoco",
     progress: Progress | None = None,
@@ -118,14 +126,16 @@ def sample(
     """Sample static poses of a robot into a new study.
 
     Args:
-        robot: Name of a robot, or path of an MJCF file.
+        robot: Name of a robot, or path of an MJCF or URDF file.
         study: Folder of the study.
         config: Number of poses, seed, and how poses are drawn.
+        model: What to set about the model, if what is found in it is not right.
         still: When a robot counts as static, in all stages of the study.
         engine: Name of the engine, or its settings.
         progress: Called with (poses kept, poses wanted).
     """
-    loaded, still = load_robot(robot), still or StillConfig()
+    loaded = load_robot(robot, model)
+    still, config = loaded.scale.fit((still or StillConfig(), config))
     settings = {
         **describe_origin(loaded),
         "still": asdict(still),
@@ -138,7 +148,7 @@ def sample(
     simulator = make_engine(engine, loaded, still)
     poses, draws = draw_poses(loaded, config, engine=simulator, progress=progress)
     facts = {"draws": asdict(draws), "machine": describe_machine()}
-    return Study.store(study, {"robot": loaded.name, **settings, **facts}, poses)
+    return Study.store(study, {"robot": loaded.source, **settings, **facts}, poses)
 
 
 @timed
@@ -160,6 +170,7 @@ def access(
         progress: Called with (pairs done, pairs to do).
     """
     study = Study.open(study)
+    config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
     simulator = make_engine(engine, study.robot, study.still)
     used = {"engine": EngineConfig.of(engine).engine}
@@ -351,7 +362,8 @@ def export(
     from kaccess.policies import export_onnx
 
     conditions = Conditions.parse(trained_under)
-    policy = find_policy(Study.open(study), run, make_task(task), conditions, best=best)
+    study = Study.open(study)
+    policy = find_policy(study, run, make_task(task), conditions, best=best)
     onnx.parent.mkdir(parents=True, exist_ok=True)
     export_onnx(policy, onnx)
     return onnx

@@ -157,6 +157,7 @@ def draw_poses(
         stream: Random stream of the seed.
         progress: Called with (poses found, n) from time to time.
     """
+    config = robot.scale.fit(config)
     mirror = find_mirror(robot) if config.mirror else None
     n = config.n // 2 if mirror else config.n
     qpos = np.empty((0, robot.model.nq))
@@ -181,15 +182,13 @@ def draw_poses(
     return Poses(robot, qpos, robot.find_contacts(qpos)[0], config.mirror), draws
 
 
-def settle_keyframes(
-    robot: Robot, names: Sequence[str], *, engine: Engine, time_limit: float = 2.0
-) -> Array:
+def settle_keyframes(robot: Robot, names: Sequence[str], *, engine: Engine) -> Array:
     """Return the states, (k, nq), in which a robot comes to rest from keyframes."""
     keys = [robot.keyframes[name] for name in names]
     settled = engine.settle(
         np.array([key.qpos for key in keys]),
         np.array([key.ctrl for key in keys]),
-        time_limit=time_limit,
+        time_limit=robot.scale.fit(SampleConfig().time_limit),
     )
     return level(settled.qpos)
 

@@ -151,10 +151,11 @@ def estimate_to_standing(
     The goal is the state in which the robot comes to rest when it starts standing and
     holds its joints. Return None if it does not stay standing.
     """
-    robot = poses.robot
-    joints = robot.get_joints(robot.standing[None])
+    robot, config = poses.robot, poses.robot.scale.fit(config)
+    joints = robot.standing_targets[None]
     stand = engine.settle(robot.standing[None], joints, time_limit=config.time_limit)
-    if not _is_close(robot, stand.qpos, robot.standing[None], config).all():
+    stays = _is_close(robot, stand.qpos, robot.standing[None], config).all()
+    if not (stays and robot.stance.stands):
         return None
     goal = np.repeat(stand.qpos, len(poses), axis=0)
     targets = np.repeat(joints, len(poses), axis=0)
@@ -204,6 +205,7 @@ def _measure(
     progress: Progress | None = None,
 ) -> Transitions:
     """Hold `targets`, (b, nu), from states `start`; compare with states `goal`."""
+    config = robot.scale.fit(config)
     settled = engine.settle(
         start, targets, time_limit=config.time_limit, progress=progress
     )
@@ -221,7 +223,7 @@ def _is_close(
     robot: Robot, qpos: Array, goal: Array, config: AccessConfig
 ) -> BoolArray:
     """Return whether states, (b, nq), are close to goals, (b, nq)."""
-    joints = robot.get_joints(qpos) - robot.get_joints(goal)
+    joints = robot.subtract_joints(robot.get_joints(qpos), robot.get_joints(goal))
     height = qpos[:, 2] - goal[:, 2]
     gravity = gravity_in_body(qpos[:, 3:7]) - gravity_in_body(goal[:, 3:7])
     return np.asarray(

@@ -79,6 +79,11 @@ class Routes:
     next_pose: IntArray
     seconds: Array
 
+    @property
+    def exist(self) -> bool:
+        """Whether there is a route from any pose."""
+        return bool(np.isfinite(self.seconds).any())
+
 
 def find_routes(times: Array, to_standing: Array) -> Routes:
     """Return the fastest route from each pose to standing.

@@ -19,6 +19,7 @@ from kaccess.config import (
     EvaluateConfig,
     PlayConfig,
     PresetName,
+    RobotConfig,
     SacConfig,
     SampleConfig,
     SkillConfig,
@@ -46,11 +47,13 @@ _Robot = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
 _Study = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
 _Threads = Annotated[int, tyro.conf.arg(name="threads")]
 _Engine = OmitArgPrefixes[EngineConfig]
+_Model = OmitArgPrefixes[RobotConfig]
 
 
 def run(
     robot: _Robot,
     study: _Study,
+    model: _Model,
     engine: _Engine,
     preset: PresetName = "quick",
     seed: int = 0,
@@ -58,8 +61,10 @@ def run(
     """Run all stages on a robot. Run it again to resume.
 
     Args:
-        robot: Name of a robot (bittle, bittle-real), or path of an MJCF file.
+        robot: bittle, bittle-real, path of an MJCF or URDF file, or a name such as
+            menagerie:unitree_go1.
         study: Folder of the study.
+        model: What to set about the model, if what is found in it is not right.
         engine: Simulator.
         preset: tiny: 20 poses, seconds; quick: 200 poses, minutes, with a short
             training; paper: 1000 poses, an hour.
@@ -67,7 +72,9 @@ def run(
     """
     from kaccess import pipeline
 
-    pipeline.run(robot, study, preset, seed=seed, engine=engine, watch=watch)
+    pipeline.run(
+        robot, study, preset, seed=seed, model=model, engine=engine, watch=watch
+    )
     size = PRESETS[preset]
     if size.train is None:
         print(f"To train on these starts: kaccess train {study}")
@@ -86,21 +93,26 @@ def sample(
     robot: _Robot,
     study: _Study,
     config: OmitArgPrefixes[SampleConfig],
+    model: _Model,
     engine: _Engine,
     still: StillConfig = StillConfig(),  # noqa: B008  # frozen
 ) -> None:
     """Sample static poses of a robot into a new study.
 
     Args:
-        robot: Name of a robot (bittle, bittle-real), or path of an MJCF file.
+        robot: bittle, bittle-real, path of an MJCF or URDF file, or a name such as
+            menagerie:unitree_go1.
         study: Folder of the study.
         config: How poses are drawn.
+        model: What to set about the model, if what is found in it is not right.
         engine: Simulator.
         still: When a robot counts as static, in all stages of the study.
     """
     from kaccess import pipeline
 
-    watch(pipeline.sample, robot, study, config, still=still, engine=engine)
+    watch(
+        pipeline.sample, robot, study, config, model=model, still=still, engine=engine
+    )
 
 
 def access(

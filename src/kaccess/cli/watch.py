@@ -80,8 +80,16 @@ def _format_note(numbers: Mapping[str, float]) -> str:
 
 
 def _describe_sample(study: "Study", *_: object) -> str:
-    drawn = study.settings["draws"]["drawn"]
-    return f"{study.n_poses} poses in {study.path}, from {drawn} draws."
+    drawn, loaded = study.settings["draws"]["drawn"], study.settings["loaded"]
+    name, stance = loaded["name"], loaded["stance"]
+    stands = f"stands in {stance['how']}" if stance["stands"] else "cannot stand"
+    reason = "" if stance["stands"] else f": {stance['how']}"
+    lines = [
+        *(f"{name}: {note}" for note in loaded["notes"]),
+        f"{name} {stands}{reason}.",
+        f"{study.n_poses} poses in {study.path}, from {drawn} draws.",
+    ]
+    return "\n".join(lines)
 
 
 def _describe_access(study: "Study", *_: object) -> str:
@@ -118,8 +126,10 @@ def _describe_evaluate(
     found: "list[Evaluation]", study: "Study", config: "EvaluateConfig"
 ) -> str:
     from kaccess.report.text.policies import format_evaluations
+    from kaccess.study import Study
 
-    return format_evaluations(found, under=config.tested_under)
+    seconds = Study.open(study).test_seconds
+    return format_evaluations(found, seconds=seconds, under=config.tested_under)
 
 
 def _describe_play(played: "Played", *_: object) -> str:

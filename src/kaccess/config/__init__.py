@@ -24,10 +24,12 @@ from kaccess.config.names import (
     TaskName,
 )
 from kaccess.config.presets import PRESETS, Preset
+from kaccess.config.scale import ForBittle, Scale
 from kaccess.config.study import (
     AccessConfig,
     ClusterConfig,
     EngineConfig,
+    RobotConfig,
     SampleConfig,
     StillConfig,
     read_config,
@@ -49,13 +51,16 @@ __all__ = [
     "EngineConfig",
     "EngineName",
     "EvaluateConfig",
+    "ForBittle",
     "Method",
     "MethodInfo",
     "PlayConfig",
     "Preset",
     "PresetName",
+    "RobotConfig",
     "SacConfig",
     "SampleConfig",
+    "Scale",
     "SkillConfig",
     "StillConfig",
     "TaskName",

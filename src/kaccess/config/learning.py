@@ -11,6 +11,7 @@ from kaccess.config.checks import (
     check_positive,
 )
 from kaccess.config.names import DEFAULT_TASK, ROUTES, TASKS, TaskName
+from kaccess.config.scale import ForBittle
 
 __all__ = [
     "EvaluateConfig",
@@ -29,7 +30,7 @@ class SkillConfig:
     """Task that the skill must do, starting from standing."""
     postures: int = 3
     """Number of postures, each held for a while; then the robot stands."""
-    seconds: float = 1.8
+    seconds: float = ForBittle(1.8, "s")
     """Duration of the skill, including standing at its end [s]."""
     candidates: int = 256
     """Number of candidates in each round."""
@@ -232,7 +233,7 @@ class PlayConfig:
     """Number of fresh poses that the shipped policy is tested on."""
     seed: int = 0
     """Seed of the fresh poses."""
-    seconds: float = 4.0
+    seconds: float = ForBittle(4.0, "s")
     """Length of the motion [s]."""
 
     def __post_init__(self) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kaccess.config.scale import ForBittle
+
 __all__ = [
     "DEFAULT_METHOD",
     "DEFAULT_TASK",
@@ -23,7 +25,8 @@ __all__ = [
 ]
 
 FLOOR = 1e-8  # accessibility of a pose that was not reached: the paper, section III-B
-TEST_SECONDS = 3.0  # [s] a policy has in each test: the paper, section III-D
+# Time that a policy has in each test: the paper, section III-D.
+TEST_SECONDS: float = ForBittle(3.0, "s")
 
 Draw = Literal["move", "teleport"]
 EngineName = Literal["mujoco", "warp", "bullet"]

@@ -11,11 +11,13 @@ from kaccess.config.checks import (
     check_positive,
 )
 from kaccess.config.names import DEFAULT_METHOD, METHODS, Draw, EngineName, Method
+from kaccess.config.scale import ForBittle
 
 __all__ = [
     "AccessConfig",
     "ClusterConfig",
     "EngineConfig",
+    "RobotConfig",
     "SampleConfig",
     "StillConfig",
     "read_config",
@@ -49,16 +51,42 @@ class EngineConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RobotConfig:
+    """What to set about a model, if what is found in it is not right."""
+
+    stand_key: str | None = None
+    """Keyframe to stand in; by default stand, standing, home or the first one. If it
+    falls over, a standing posture is searched for."""
+    feet: tuple[str, ...] = ()
+    """Geoms or bodies that are feet; by default those that touch the floor in the
+    standing pose."""
+    kp: float | None = None
+    """Stiffness of all servos [N m/rad]; by default the model's. Torque motors become
+    servos that give full torque at an error of 0.4 rad."""
+    kd: float | None = None
+    """Damping of all servos [N m s/rad]; by default the model's, or kp/20 s for torque
+    motors."""
+    robots_path: str | None = None
+    """Folder with robots, such as a local copy of MuJoCo Menagerie, for names such as
+    menagerie:unitree_go1; by default they are downloaded."""
+
+    def __post_init__(self) -> None:
+        for name in ("kp", "kd"):
+            if (value := getattr(self, name)) is not None:
+                check_positive(**{name: value})
+
+
+@dataclass(frozen=True, kw_only=True)
 class StillConfig:
     """When a robot counts as static: every speed stays low for a while."""
 
-    linear_velocity: float = 0.01
+    linear_velocity: float = ForBittle(0.01, "m/s")
     """Speed of the base below which it is at rest [m/s]."""
-    angular_velocity: float = 0.1
+    angular_velocity: float = ForBittle(0.1, "rad/s")
     """Angular speed of the base below which it is at rest [rad/s]."""
-    joint_velocity: float = 0.1
+    joint_velocity: float = ForBittle(0.1, "rad/s")
     """Speed of a joint below which it is at rest [rad/s]."""
-    window: float = 0.1
+    window: float = ForBittle(0.1, "s")
     """Time for which all speeds must stay below these limits [s]."""
 
     def __post_init__(self) -> None:
@@ -87,7 +115,7 @@ class SampleConfig:
     2i), so that half of the transition times follow from the other half."""
     drop_height: float | None = None
     """Height of the base at the start of the drop [m]; by default the robot's own."""
-    time_limit: float = 2.0
+    time_limit: float = ForBittle(2.0, "s")
     """Drops still moving after this time are discarded [s]."""
 
     def __post_init__(self) -> None:
@@ -107,11 +135,11 @@ class SampleConfig:
 class AccessConfig:
     """How the time from pose i to pose j is measured, and when j counts as reached."""
 
-    time_limit: float = 3.0
+    time_limit: float = ForBittle(3.0, "s")
     """A robot still moving after this time has not reached pose j [s]."""
-    joint_tol: float = 0.5
+    joint_tol: float = ForBittle(0.5, "rad over joints")
     """Largest distance of the joint positions to those of pose j, L2 norm [rad]."""
-    height_tol: float = 0.01
+    height_tol: float = ForBittle(0.01, "m")
     """Largest difference of base height to that of pose j [m]."""
     gravity_tol: float = 0.1
     """Largest distance of the unit gravity vectors in the body frame, L2 norm [-]."""

@@ -7,8 +7,6 @@ does not depend on the size of the chunk or on the other simulations: the record
 states tell at which step a simulation was done, and any later steps are discarded.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import mujoco
@@ -21,8 +19,9 @@ from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
 from kaccess.engines.still import count_quiet, is_quiet
 from kaccess.robots import Robot
+from kaccess.robots.hold import silence_warnings
 
-__all__ = ["MujocoEngine", "make_lean_model", "silence_warnings"]
+__all__ = ["MujocoEngine", "make_lean_model"]
 
 _CHUNK = 10  # steps between checks: wastes about 5 of 300 steps per simulation
 _SLOTS_PER_THREAD = 64
@@ -68,7 +67,7 @@ class MujocoEngine:
         n_slots: int | None = None,
     ) -> None:
         self.robot = robot
-        self.still = still or StillConfig()
+        self.still = robot.scale.fit(still or StillConfig())
         self._window = round(self.still.window / robot.timestep)
         n_threads = n_threads or n_cpus()
         n_slots = n_slots or _SLOTS_PER_THREAD * n_threads
@@ -155,14 +154,3 @@ def make_lean_model(robot: Robot) -> mujoco.MjModel:
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
     model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
     return model
-
-
-@contextmanager
-def silence_warnings() -> Iterator[None]:
-    """Stop MuJoCo from printing and logging warnings; it still counts them."""
-    previous = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda message: None)
-    try:
-        yield
-    finally:
-        mujoco.set_mju_user_warning(previous)

@@ -107,7 +107,8 @@ class Conditions:
             _scale_mass(model, self.mass)
         if self.slope:
             _tilt_gravity(model, math.radians(self.slope))
-        changed = replace(robot, name=f"{robot.name} under {self.text}", model=model)
+        name = f"{robot.name} under {self.text}"
+        changed = replace(robot, name=name, model=model, known_stance=robot.stance)
         _check_standing(robot, changed)
         return changed
 

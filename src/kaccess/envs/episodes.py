@@ -46,7 +46,7 @@ class Episodes:
         conditions: Conditions | None = None,
         engine: EngineName | EngineConfig = "mujoco",
     ) -> None:
-        self.task = task
+        self.task = task = task.fit_to(robot)
         self.conditions = conditions or Conditions()
         self._robot, self._up = robot, find_shapes(robot).up
         self.robots = RobotsBatch(

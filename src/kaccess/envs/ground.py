@@ -15,10 +15,16 @@ from kaccess.base.compiled import compiled
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.robots import Robot
+from kaccess.robots.contacts import (
+    find_base,
+    find_collision_margins,
+    find_floor,
+    find_ground,
+    find_limbs,
+)
 
 __all__ = ["Shapes", "measure_clearances", "find_shapes"]
 
-_PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CAPSULE)
 _ELLIPSOID = int(mujoco.mjtGeom.mjGEOM_ELLIPSOID)
@@ -37,7 +43,7 @@ class Shapes(NamedTuple):
         size: (g, 3) MuJoCo's sizes of the shapes [m].
         margin: (g,) distances at which MuJoCo detects contact with the floor [m].
         foot: (g,) index of the foot that a shape belongs to, -1 for none.
-        is_body: (g,) whether a shape moves with the floating base.
+        is_body: (g,) whether a shape belongs to the body: to no leg.
         vertices: (v, 3) vertices of all meshes [m].
         mesh: (g, 2) index of a mesh's first vertex, and one past its last.
         floor: (3,) a point of the floor [m].
@@ -66,19 +72,15 @@ class Shapes(NamedTuple):
 def find_shapes(robot: Robot) -> Shapes:
     """Return the shapes of a robot that can touch its floor.
 
-    Geoms with "foot" in their names are feet, one foot for each body. If no geom has
-    such a name, the last body of each limb is a foot.
+    Feet are the geoms that touch it in the standing pose, one foot for each body. Limbs
+    from the base to a foot are legs; everything else is the body.
 
     Raises:
         InputError: If the ground is not one plane, or a shape is not convex.
     """
     model = robot.model
     floor = _find_floor(robot)
-    moves = model.body_rootid[model.geom_bodyid] == model.jnt_bodyid[0]
-    touches = (model.geom_contype & model.geom_conaffinity[floor]) | (
-        model.geom_contype[floor] & model.geom_conaffinity
-    )
-    geom = np.flatnonzero(moves & (touches != 0))
+    geom = robot.ground_geoms
     _check_convex(robot, geom)
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
@@ -86,9 +88,9 @@ def find_shapes(robot: Robot) -> Shapes:
         geom=geom,
         kind=model.geom_type[geom].astype(np.int64),
         size=model.geom_size[geom].astype(np.float64),
-        margin=model.geom_margin[geom] + model.geom_margin[floor],
-        foot=_find_feet(model, geom),
-        is_body=_find_limbs(model, geom) == model.jnt_bodyid[0],
+        margin=find_collision_margins(model, floor)[geom],
+        foot=_find_feet(robot, geom),
+        is_body=_find_body(robot, geom),
         vertices=model.mesh_vert.astype(np.float64).reshape(-1, 3),
         mesh=_find_mesh_ranges(model, geom),
         floor=data.geom_xpos[floor].copy(),
@@ -157,17 +159,14 @@ def _measure_mesh(vertices: Array, x: float, y: float, z: float) -> float:
 
 def _find_floor(robot: Robot) -> int:
     """Return the geom of the floor: the only fixed geom that collides."""
-    model = robot.model
-    fixed = model.body_weldid[model.geom_bodyid] == 0
-    collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
-    ground = np.flatnonzero(fixed & collides)
-    if len(ground) != 1 or model.geom_type[ground[0]] != _PLANE:
+    floor = find_floor(robot.model)
+    if floor is None:
         raise InputError(
             f"{robot.name} must stand on one plane, because tasks measure heights "
-            f"above it, but its world has {len(ground)} fixed geoms that collide. "
-            "Make the ground one <geom type='plane'/>."
+            f"above it, but its world has {len(find_ground(robot.model))} fixed geoms "
+            "that collide. Make the ground one <geom type='plane'/>."
         )
-    return int(ground[0])
+    return floor
 
 
 def _find_down(model: mujoco.MjModel) -> Array:
@@ -177,20 +176,24 @@ def _find_down(model: mujoco.MjModel) -> Array:
     return gravity / size if size else np.array([0.0, 0.0, -1.0])
 
 
-def _find_limbs(model: mujoco.MjModel, geom: IntArray) -> IntArray:
-    """Return the body that each geom moves with, (g,): welded bodies count as one."""
-    return np.asarray(model.body_weldid[model.geom_bodyid[geom]])
-
-
-def _find_feet(model: mujoco.MjModel, geom: IntArray) -> IntArray:
-    limbs = _find_limbs(model, geom)
-    is_foot = np.array(["foot" in model.geom(int(g)).name.lower() for g in geom], bool)
-    if not is_foot.any():
-        parents = model.body_weldid[model.body_parentid[np.unique(model.body_weldid)]]
-        is_foot = ~np.isin(limbs, parents)
+def _find_feet(robot: Robot, geom: IntArray) -> IntArray:
+    """Return the foot that each geom belongs to, (g,); -1 for none."""
+    limbs = find_limbs(robot.model, geom)
+    is_foot = np.isin(geom, robot.feet)
     foot = np.full(len(geom), -1)
     foot[is_foot] = np.unique(limbs[is_foot], return_inverse=True)[1]
     return foot
+
+
+def _find_body(robot: Robot, geom: IntArray) -> BoolArray:
+    """Return which geoms are no part of a leg, (g,)."""
+    model, base = robot.model, find_base(robot.model)
+    legs = set()
+    for limb in np.unique(find_limbs(model, np.array(robot.feet, int))):
+        while limb not in (base, 0):
+            legs.add(int(limb))
+            limb = model.body_weldid[model.body_parentid[limb]]
+    return np.asarray(~np.isin(find_limbs(model, geom), list(legs)))
 
 
 def _find_mesh_ranges(model: mujoco.MjModel, geom: IntArray) -> IntArray:

@@ -6,13 +6,14 @@ import mujoco
 import numpy as np
 
 from kaccess.base.types import Array
+from kaccess.config import ForBittle
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.envs.ground import find_shapes
 from kaccess.robots import Robot
 
 __all__ = ["REST_TIME_LIMIT", "RestPose", "settle_standing"]
 
-REST_TIME_LIMIT = 3.0  # [s], for the standing pose to come to rest
+REST_TIME_LIMIT: float = ForBittle(3.0, "s")  # for the standing pose to come to rest
 
 
 class RestPose(NamedTuple):
@@ -31,7 +32,8 @@ def settle_standing(robot: Robot) -> RestPose | None:
     """Let the standing pose come to rest; return None if it does not in time."""
     start, shapes = robot.standing[None], find_shapes(robot)
     engine = MujocoEngine(robot, n_threads=1, n_slots=1)
-    settled = engine.settle(start, robot.get_joints(start), time_limit=REST_TIME_LIMIT)
+    limit = robot.scale.fit(REST_TIME_LIMIT)
+    settled = engine.settle(start, robot.standing_targets[None], time_limit=limit)
     if not np.isfinite(settled.time[0]):
         return None
     rotation = np.empty(9)

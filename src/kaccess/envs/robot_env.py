@@ -72,8 +72,8 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         conditions: Conditions | str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        self.task = make_task(task)
         self.robot = resolve_robot(robot)
+        self.task = make_task(task, self.robot)
         self.starts = check_starts(starts, self.robot)
         self.render_mode = check_render_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": self.task.control_rate}  # type: ignore[misc]
@@ -173,8 +173,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
     ) -> None:
-        self.task = _set_length(make_task(task), max_episode_steps)
         self.robot = resolve_robot(robot)
+        self.task = _set_length(make_task(task, self.robot), max_episode_steps)
         self.num_envs = num_envs
         self.starts = assign_starts(starts, self.robot, num_envs)
         self.render_mode = check_render_mode(render_mode)

@@ -10,7 +10,7 @@ import numpy as np
 from kaccess.base.compiled import compiled
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import EngineConfig, EngineName
+from kaccess.config import EngineConfig, EngineName, ForBittle
 from kaccess.envs.ground import find_shapes
 from kaccess.envs.physics.physics import make_physics
 from kaccess.envs.readings import JointAddresses, make_readings, update_readings
@@ -20,7 +20,8 @@ from kaccess.robots import Robot
 
 __all__ = ["RobotsBatch"]
 
-_MAX_DEPTH = 0.01  # [m], largest depth of a soft contact in the floor
+# Largest depth of a soft contact in the floor.
+_MAX_DEPTH: float = ForBittle(0.01, "m")
 
 
 class RobotsBatch:
@@ -168,7 +169,7 @@ class RobotsBatch:
 
     def _check_above_floor(self, rows: IntArray) -> None:
         lowest = self.readings.distance[rows].min(initial=np.inf)
-        if lowest < -_MAX_DEPTH:
+        if lowest < -self.robot.scale.fit(_MAX_DEPTH):
             raise InputError(
                 f"`qpos` must be above the floor, got a robot {-1000 * lowest:.0f} mm "
                 "inside it. Raise its base, qpos[2], by that much."
@@ -209,11 +210,16 @@ def _count_substeps(robot: Robot, control_rate: float) -> int:
 
 def _find_standing_height(robot: Robot) -> float:
     """Return the height of the base with the standing pose at rest [m]."""
+    if not robot.stance.stands:
+        raise InputError(
+            f"{robot.name} has no standing pose, which tasks aim at: "
+            f"{robot.stance.how}. Choose one with `stand_key`, or set `kp` and `kd`."
+        )
     pose = settle_standing(robot)
     if pose is None:
         raise InputError(
             f"{robot.name} does not come to rest in its standing pose within "
-            f"{REST_TIME_LIMIT:g} s, so the standing height is unknown. Give it a "
-            "keyframe `stand` in which it stands still."
+            f"{robot.scale.fit(REST_TIME_LIMIT):g} s, so the standing height is "
+            "unknown. Give it a keyframe `stand` in which it stands still."
         )
     return pose.height

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from kaccess.base.compiled import compiled
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import ForBittle
 from kaccess.envs.kernels import count_steps, is_upright
 from kaccess.envs.readings import Readings
 from kaccess.envs.task import Task
@@ -23,10 +24,10 @@ class Standing(NamedTuple):
         hold_time: Time for which the robot must stand without a break [s].
     """
 
-    height_tol: float = 0.010
+    height_tol: float = ForBittle(0.010, "m")
     strict_tilt: float = math.radians(15)
     loose_tilt: float = math.radians(25)
-    hold_time: float = 0.2
+    hold_time: float = ForBittle(0.2, "s")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,21 +6,24 @@ between steps. A task knows nothing of MuJoCo or Gymnasium.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import ForBittle
 from kaccess.envs.readings import Readings
 from kaccess.robots import Robot
 
 __all__ = ["CONTROL_RATE", "GYRO_RANGE", "Task"]
 
-CONTROL_RATE = 25.0  # [Hz], of the policy: the paper, section II-E
+# Of the policy: the paper, section II-E.
+CONTROL_RATE: float = ForBittle(25.0, "Hz")
 
 GYRO_RANGE = 34.9  # [rad/s], 2000 deg/s: full scale of Bittle's MPU6050
+_RATE_TOL = 1e-6  # [-], rounding error of a ratio of rates
 _JOINT_SLACK = 0.1  # [-], largest overshoot of a joint, as a share of its range
 
 
@@ -29,7 +32,8 @@ class Task(ABC):
     """A learning task, the same for every robot."""
 
     control_rate: float = CONTROL_RATE
-    """Actions per second; must divide the rate of the physics [Hz]. As in the paper."""
+    """Actions per second [Hz]; must divide the rate of the physics. By default 25, as
+    in the paper, or what is nearest to it."""
     low_pass: float = 0.4
     """Weight of the old target in the new one, in training and in tests [-]."""
     episode_steps: int = 300
@@ -61,6 +65,16 @@ class Task(ABC):
             raise InputError(
                 f"`episode_steps` must be at least 1, got {self.episode_steps}."
             )
+
+    def fit_to(self, robot: Robot) -> Self:
+        """Return the task with its default numbers scaled to a robot.
+
+        Numbers that the user has set stay as they are.
+        """
+        rate = self.control_rate
+        if isinstance(rate, ForBittle):
+            rate = _find_nearest_rate(rate, robot.timestep)
+        return robot.scale.fit(replace(self, control_rate=rate))
 
     @abstractmethod
     def judge(self, now: Readings, rows: IntArray, memory: Array, terms: Array) -> None:
@@ -104,3 +118,11 @@ class Task(ABC):
         joints = np.stack([low - slack, high + slack], axis=1)
         gyro = [[-GYRO_RANGE, GYRO_RANGE]] * 3
         return np.concatenate([[[-1.0, 1.0]] * 3, gyro, joints])
+
+
+def _find_nearest_rate(rate: float, timestep: float) -> float:
+    """Return the rate [Hz] nearest to `rate` that divides the rate of the physics."""
+    ratio = 1.0 / (rate * timestep)
+    n_substeps = max(1, round(ratio))
+    is_exact = abs(ratio - n_substeps) < _RATE_TOL * ratio
+    return float(rate) if is_exact else 1.0 / (n_substeps * timestep)

@@ -60,7 +60,7 @@ def evaluate_study(
         engine: Name of the engine, `mujoco` or `warp`, or its settings.
         progress: Called with (policies tested, policies to test).
     """
-    task = make_task(config.task)
+    task = make_task(config.task, study.robot)
     before = Conditions.parse(config.trained_under)
     under = Conditions.parse(config.tested_under)
     n_threads = check_engine(engine).threads

@@ -17,6 +17,12 @@ from kaccess.study.names import find_learners
 __all__ = ["act_under", "find_controllers", "find_policies", "find_policy"]
 
 
+def has_policies(study: Study, task: Task, trained_under: Conditions) -> bool:
+    """Return whether a study has policies for a task, trained under conditions."""
+    folder = study.runs_folder(RunsName(task.name, trained_under.text))
+    return bool(find_learners(folder, LAST_POLICY))
+
+
 def find_policies(
     study: Study, task: Task, trained_under: Conditions, *, best: bool = False
 ) -> dict[str, Policy]:
@@ -120,7 +126,7 @@ def find_controllers(
     """Return all policies of a study and its guide, by name.
 
     The guide needs a skill if the task is more than standing; without one it is left
-    out.
+    out. Before any training, the guide is alone.
 
     Args:
         study: Study that holds them.
@@ -130,8 +136,11 @@ def find_controllers(
         n_robots: Number of robots that the guide controls.
         best: Whether to take each learner's best policy, not its last one.
     """
-    policies = find_policies(study, task, trained_under, best=best)
-    found = {name: act_under(policy, under) for name, policy in policies.items()}
-    if task.to_stand or has_skill(study, task):
+    has_guide = task.to_stand or has_skill(study, task)
+    found: dict[str, Act] = {}
+    if has_policies(study, task, trained_under) or not has_guide:
+        policies = find_policies(study, task, trained_under, best=best)
+        found = {name: act_under(policy, under) for name, policy in policies.items()}
+    if has_guide:
         found[ROUTES] = follow_guide(Guide.of(study, n_robots, task=task))
     return found

@@ -124,7 +124,8 @@ class PoseTest:
         conditions = conditions or Conditions()
         placed = place_test_poses(qpos, robot, conditions)
         self._qpos = np.tile(placed, (n_policies, 1))
-        self._n_steps = round(TEST_SECONDS * task.control_rate)
+        task = task.fit_to(robot)
+        self._n_steps = round(robot.scale.fit(TEST_SECONDS) * task.control_rate)
         self._episodes = Episodes(
             task, robot, len(self._qpos), conditions=conditions, engine=engine
         )

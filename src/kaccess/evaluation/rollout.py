@@ -91,7 +91,7 @@ def record(
         engine: Name of the engine, `mujoco` or `warp`, or its settings.
     """
     episodes = Episodes(task, robot, len(qpos), conditions=conditions, engine=engine)
-    n_steps = max(1, round(seconds * task.control_rate))
+    n_steps = max(1, round(seconds * episodes.task.control_rate))
     pages, total = [], np.zeros(len(qpos))
     for _, reward in roll_out(episodes, act, qpos, n_steps):
         total += reward

@@ -16,7 +16,7 @@ from kaccess.access.graph import find_routes
 from kaccess.base.errors import InputError
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import AccessConfig
+from kaccess.config import AccessConfig, ForBittle
 from kaccess.envs.task import Task
 from kaccess.guide.skill import find_skill
 from kaccess.poses import Poses
@@ -24,8 +24,8 @@ from kaccess.study import Study
 
 __all__ = ["Guide", "follow_guide"]
 
-_MARGIN = 0.1  # [s] added to the measured time of a move
-_STANDING_TIME = 0.5  # [s] between two observations of a standing robot
+_MARGIN = ForBittle(0.1, "s")  # added to the measured time of a move
+_STANDING_TIME = ForBittle(0.5, "s")  # between two observations of a standing robot
 # Amplitude of the noise in a guided warm-up; 1 is half of a joint's range [-].
 _NOISE = 0.35
 _SKILL_NOISE = 0.1  # less, because a flight is easily disturbed
@@ -64,16 +64,19 @@ class Guide:
                 f"Routes end with standing, but {task.name!r} needs more. Give "
                 "the guide a `skill`."
             )
-        robot, config = poses.robot, config or AccessConfig()
+        robot, scale = poses.robot, poses.robot.scale
+        task, config = task.fit_to(robot), scale.fit(config or AccessConfig())
         self._task, self._n_joints = task, robot.model.nu
         self._scale = np.array([1 / config.gravity_tol, 1 / config.joint_tol])
         stand = robot.standing[None]  # the last row
         joints = np.concatenate([poses.joints, robot.get_joints(stand)])
+        targets = np.concatenate([poses.joints, robot.standing_targets[None]])
         gravity = np.concatenate([poses.gravity, gravity_in_body(stand[:, 3:7])])
         self._tree = KDTree(self._embed(gravity, joints))
-        self._actions = np.clip(robot.to_actions(joints), -1.0, 1.0)
-        self._next, seconds = _find_next_moves(times, to_standing)
-        self._steps = np.ceil((seconds + _MARGIN) * task.control_rate).astype(int)
+        self._actions = np.clip(robot.to_actions(targets), -1.0, 1.0)
+        wait, margin = scale.fit(_STANDING_TIME), scale.fit(_MARGIN)
+        self._next, seconds = _find_next_moves(times, to_standing, wait)
+        self._steps = np.ceil((seconds + margin) * task.control_rate).astype(int)
         self.noise = _NOISE if skill is None else _SKILL_NOISE
         keep_standing = np.repeat(self._actions[-1:], self._steps[-1], axis=0)
         self._skill = keep_standing if skill is None else skill
@@ -147,14 +150,17 @@ def follow_guide(guide: Guide) -> Callable[[Array], Array]:
     return act
 
 
-def _find_next_moves(times: Array, to_standing: Array) -> tuple[IntArray, Array]:
+def _find_next_moves(
+    times: Array, to_standing: Array, wait: float
+) -> tuple[IntArray, Array]:
     """Return the pose to command from each pose, and for how long [s].
 
-    Pose m, the last one, is standing. It is also commanded where there is no route.
+    Pose m, the last one, is standing. It is also commanded where there is no route,
+    each time for `wait` [s].
     """
     m = len(times)
     route = find_routes(times, to_standing).next_pose
     goal = np.append(np.where(route < 0, m, route), m)
     seconds = np.column_stack([times, to_standing])[np.arange(m), goal[:m]]
-    seconds = np.where(np.isfinite(seconds), seconds, _STANDING_TIME)
-    return goal, np.append(seconds, _STANDING_TIME)
+    seconds = np.where(np.isfinite(seconds), seconds, wait)
+    return goal, np.append(seconds, wait)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
-from kaccess.config import EngineConfig, SkillConfig
+from kaccess.config import EngineConfig, ForBittle, SkillConfig
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
@@ -32,8 +32,8 @@ __all__ = [
 _ELITE = 0.1  # share of the candidates that the next ones are drawn around
 _INERTIA = 0.3  # share of the old centre and spread in the new ones
 _POSTURE_SPREAD = 0.85  # initial standard deviation; 1 is half of a joint's range [-]
-_HOLD_TIME = 0.24  # [s], initial mean of the time a posture is held
-_HOLD_SPREAD = 0.1  # [s], initial standard deviation of that time
+_HOLD_TIME = ForBittle(0.24, "s")  # initial mean of the time a posture is held
+_HOLD_SPREAD = ForBittle(0.1, "s")  # initial standard deviation of that time
 _LEAST_SPREAD = 0.025  # share of the initial spread that is added in each round
 
 
@@ -72,6 +72,8 @@ def search_skill(
     Raises:
         InputError: If the skill found does not succeed.
     """
+    config = robot.scale.fit(config)
+    task = task.fit_to(robot)
     encoding = _Encoding(robot, task, config)
     engine = EngineConfig(threads=n_threads)
     env = RobotVectorEnv(config.candidates, task, robot=robot, engine=engine)
@@ -129,7 +131,7 @@ def search_study(
 
     Arguments as in `search_skill`.
     """
-    robot, task = study.robot, make_task(config.task)
+    robot, task = study.robot, make_task(config.task, study.robot)
     if task.to_stand:
         raise InputError(
             f"{task.name!r} needs no skill: the routes of the study end with standing. "
@@ -160,12 +162,13 @@ class _Encoding:
         self._n, self._rate = config.postures, task.control_rate
         self._mirror = _find_mirror_or_none(robot)
         self._steps = np.arange(_count_steps(task, config.seconds))
-        standing = robot.to_actions(robot.get_joints(robot.standing[None]))
+        standing = robot.to_actions(robot.standing_targets[None])
         self._standing = np.clip(standing, -1.0, 1.0)[0]
         postures = np.tile(self._standing, self._n)
-        self.centre = np.append(postures, np.full(self._n, _HOLD_TIME))
+        self.centre = np.append(postures, np.full(self._n, robot.scale.fit(_HOLD_TIME)))
         self.spread = np.append(
-            np.full_like(postures, _POSTURE_SPREAD), np.full(self._n, _HOLD_SPREAD)
+            np.full_like(postures, _POSTURE_SPREAD),
+            np.full(self._n, robot.scale.fit(_HOLD_SPREAD)),
         )
 
     def decode(self, points: Array) -> Array:

@@ -80,6 +80,9 @@ class Summary:
                 f"{left:,} pairs are still to be estimated before it is known whether "
                 "the robot can get up: run `kaccess access` again."
             )
+        stance = self.settings.get("loaded", {}).get("stance", {})
+        if not stance.get("stands", True):
+            return f"This robot has no standing pose to get up to: {stance['how']}."
         if not self.settings.get("standing", {}).get("rests", True):
             return (
                 "This robot does not stay in its standing pose, so it cannot get up to "

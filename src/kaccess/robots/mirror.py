@@ -6,6 +6,7 @@ one transition is also valid for its mirror image.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.rotations import mirror_quat, quat_from_roll_pitch
 from kaccess.base.types import Array, IntArray
-from kaccess.robots.robot import Robot
 
-__all__ = ["Mirror", "find_mirror"]
+if TYPE_CHECKING:
+    from kaccess.robots.robot import Robot
+
+__all__ = ["Mirror", "find_mirror", "pair_joints"]
 
 _TOLERANCE = 1e-6  # of positions [m], axes [-] and accelerations [-]
 _N_TRIALS = 8
@@ -28,12 +31,12 @@ class Mirror:
     Args:
         partner: (nu,) index of the mirror joint of each joint.
         sign: (nu,) +1, or -1 if the mirror joint turns the other way.
-        robot: Robot to reflect.
+        robot: "Robot" to reflect.
     """
 
     partner: IntArray
     sign: Array
-    robot: Robot
+    robot: "Robot"
 
     def reflect_joints(self, joints: Array) -> Array:
         """Return mirrored joint positions or targets, (n, nu)."""
@@ -55,7 +58,7 @@ class Mirror:
         return mirrored
 
 
-def find_mirror(robot: Robot) -> Mirror:
+def find_mirror(robot: "Robot") -> Mirror:
     """Return the mirror of a robot.
 
     Raises:
@@ -66,7 +69,7 @@ def find_mirror(robot: Robot) -> Mirror:
             f"{robot.name} has joints without actuators, which `mirror` does not "
             "support. Run without `mirror`."
         )
-    mirror = _pair_joints(robot)
+    mirror = pair_joints(robot)
     _check_ranges(robot, mirror)
     error = _measure_asymmetry(robot, mirror)
     if error > _TOLERANCE:
@@ -78,7 +81,7 @@ def find_mirror(robot: Robot) -> Mirror:
     return mirror
 
 
-def _pair_joints(robot: Robot) -> Mirror:
+def pair_joints(robot: "Robot") -> Mirror:
     """Pair each joint with the joint at the mirrored anchor with a mirrored axis."""
     model, data = robot.model, mujoco.MjData(robot.model)
     mujoco.mj_kinematics(model, data)
@@ -101,7 +104,7 @@ def _pair_joints(robot: Robot) -> Mirror:
     return Mirror(partner, np.sign(alignment[np.arange(model.nu), partner]), robot)
 
 
-def _check_ranges(robot: Robot, mirror: Mirror) -> None:
+def _check_ranges(robot: "Robot", mirror: Mirror) -> None:
     """Raise `InputError` if the range of a joint differs from its partner's."""
     low, high = robot.joint_range.T
     ends = np.sort(
@@ -117,7 +120,7 @@ def _check_ranges(robot: Robot, mirror: Mirror) -> None:
         )
 
 
-def _measure_asymmetry(robot: Robot, mirror: Mirror) -> float:
+def _measure_asymmetry(robot: "Robot", mirror: Mirror) -> float:
     """Return the largest relative error of the accelerations of mirrored states."""
     rng = np.random.default_rng(0)
     worst = 0.0
@@ -135,7 +138,7 @@ def _measure_asymmetry(robot: Robot, mirror: Mirror) -> float:
     return worst
 
 
-def _draw_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+def _draw_state(robot: "Robot", rng: np.random.Generator) -> tuple[Array, Array, Array]:
     low, high = robot.joint_range.T
     qpos = robot.standing[None].copy()
     roll, pitch = rng.uniform(-1.0, 1.0, (2, 1))
@@ -146,7 +149,7 @@ def _draw_state(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array, A
 
 
 def _compute_acceleration(
-    robot: Robot, qpos: Array, qvel: Array, target: Array
+    robot: "Robot", qpos: Array, qvel: Array, target: Array
 ) -> Array:
     data = mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos[0], qvel[0], target[0]

@@ -4,15 +4,17 @@ The spec of a robot has the path of its MJCF file, and values to replace in it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
-from kaccess.base.errors import InputError
+from kaccess.config import RobotConfig
+from kaccess.robots.contacts import find_base, find_limbs
+from kaccess.robots.files import ModelFile, read_model
+from kaccess.robots.prepare import measure_reach, prepare_model
 from kaccess.robots.robot import Robot
+from kaccess.robots.stance import Stance
 
 __all__ = ["ROBOTS", "RobotSpec", "load_robot"]
 
@@ -68,51 +70,65 @@ ROBOTS: Mapping[str, RobotSpec] = {
 }
 
 
-def load_robot(name: str | Path) -> Robot:
-    """Load a robot by its name, or from the path of an MJCF file."""
+def load_robot(
+    name: str | Path,
+    config: RobotConfig | None = None,
+    *,
+    stance: Stance | None = None,
+) -> Robot:
+    """Load a robot.
+
+    Args:
+        name: Name of a robot of this package (bittle, bittle-real), path of an MJCF or
+            URDF file, or the name of a model of another collection, such as
+            `menagerie:unitree_go1` or `description:go1_mj_description`.
+        config: What to set about the model, if what is found in it is not right.
+        stance: How it stands, if that is known; else it is found when needed.
+    """
+    config = config or RobotConfig()
+    if str(name) in ROBOTS and config == RobotConfig():
+        spec = ROBOTS[str(name)]
+        model = _compile(spec)
+        return Robot(str(name), model, spec.drop_height, str(name), known_stance=stance)
+    file = _read(name, config)
+    model, notes = prepare_model(file, config)
+    robot = Robot(
+        file.name,
+        model,
+        measure_reach(model),
+        source=str(name) if str(name) in ROBOTS else str(file.path),
+        config=config,
+        notes=notes,
+        known_stance=stance,
+    )
+    return replace(robot, notes=(*notes, *_warn(robot)))
+
+
+def _read(name: str | Path, config: RobotConfig) -> ModelFile:
     if str(name) in ROBOTS:
         spec = ROBOTS[str(name)]
-        return Robot(str(name), _compile(spec), spec.drop_height)
-    path = Path(name)
-    if not path.is_file():
-        close = get_close_matches(str(name), ROBOTS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise InputError(
-            f"Unknown robot {str(name)!r}: expected the path of an MJCF file or one "
-            f"of {', '.join(ROBOTS)}.{hint}"
-        )
-    try:
-        model = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is not an MJCF model: {reason}") from error
-    return Robot(str(path.resolve()), model, _measure_reach(model))
+        return ModelFile(str(name), spec.mjcf, _read_spec(spec), ())
+    path = None if config.robots_path is None else Path(config.robots_path)
+    return read_model(name, path, known=ROBOTS)
 
 
 def _compile(spec: RobotSpec) -> mujoco.MjModel:
+    return _read_spec(spec).compile()
+
+
+def _read_spec(spec: RobotSpec) -> mujoco.MjSpec:
     mjcf = mujoco.MjSpec.from_file(str(spec.mjcf))
     for joint, limits in spec.joint_range.items():
         mjcf.joint(joint).range = limits
-    return mjcf.compile()
+    return mjcf
 
 
-def _measure_reach(model: mujoco.MjModel) -> float:
-    """Return an upper bound on the distance of any part from the base [m].
-
-    From the base to a geom, each link adds at most its length, the travel of its slides
-    and twice the offset of its joints.
-    """
-    if model.njnt == 0:
-        return 0.0
-    base = int(model.jnt_bodyid[0])
-    length = np.zeros(model.nbody)
-    for body in range(base + 1, model.nbody):  # parents come first
-        joints = model.body_jntadr[body] + np.arange(model.body_jntnum[body])
-        slides = model.jnt_type[joints] == mujoco.mjtJoint.mjJNT_SLIDE
-        travel = np.abs(model.jnt_range[joints]).max(axis=1, initial=0.0)[slides].sum()
-        swing = 2 * np.linalg.norm(model.jnt_pos[joints], axis=1).sum()
-        link = np.linalg.norm(model.body_pos[body]) + travel + swing
-        length[body] = length[model.body_parentid[body]] + link
-    geoms = np.flatnonzero(model.body_rootid[model.geom_bodyid] == base)
-    offset = np.linalg.norm(model.geom_pos[geoms], axis=1) + model.geom_rbound[geoms]
-    return float(np.max(length[model.geom_bodyid[geoms]] + offset, initial=0.0))
+def _warn(robot: Robot) -> list[str]:
+    """Return warnings about a model with which results may be wrong."""
+    base = find_base(robot.model)
+    if base not in find_limbs(robot.model, robot.ground_geoms):
+        return [
+            "Warning: its base cannot touch the floor and may sink into it. Give the "
+            "base a geom that collides, or load a scene with all collisions."
+        ]
+    return []

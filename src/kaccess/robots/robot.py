@@ -1,12 +1,12 @@
 """Properties of a robot, read from its compiled MuJoCo model.
 
-A robot is a model with one floating base and position actuators on its joints. All
-stages read timestep, gains, torque limits, friction and joint ranges from the model, so
-they always use the same values.
+A robot is a model with one floating base and a servo (a position actuator) on each of
+its actuated joints. All stages read timestep, gains, torque limits, friction and joint
+ranges from the model, so they always use the same values.
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,32 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import RobotConfig, Scale
+from kaccess.config.scale import round_to_digits
+from kaccess.robots.contacts import (
+    find_collision_margins,
+    find_floor,
+    find_ground,
+    find_limbs,
+    find_movable,
+    is_collider,
+)
+from kaccess.robots.servos import is_servo
+from kaccess.robots.stance import (
+    Stance,
+    find_stance,
+    measure_standing,
+    reference_key,
+)
 
 __all__ = ["Robot"]
 
 # Prefixes of arrays of MjModel that do not affect motion: names, colours, sensors.
 _NO_PHYSICS = ("cam_", "key_", "light_", "mat_", "name", "sensor_", "skin_", "tex_")
-_STANDING_KEYS = ("stand", "standing", "home")
-_SCALAR_JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+# Bittle in its standing pose: height of its centre of mass [m], and its mass [kg].
+_BITTLE_HEIGHT, _BITTLE_MASS = 0.0785, 0.2735
+_FULL_TURN = 2 * np.pi  # [rad]
+_LEAST_HEIGHT = 1e-3  # [m], of a centre of mass, against models without geoms
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +48,23 @@ class Robot:
     """A robot and its ground.
 
     Args:
-        name: Name in the registry, or path of the MJCF file.
+        name: Name in the registry, or of the model.
         model: Compiled model, including the ground.
         drop_height: Height of the base at the start of a drop; high enough not to touch
             the ground in any orientation [m].
+        source: What `load_robot` loads it from: name in the registry, or path.
+        config: What the user has set about the model.
+        notes: What was changed or found when it was loaded, one sentence each.
+        known_stance: How it stands, if that is known already; else it is found.
     """
 
     name: str
     model: mujoco.MjModel
     drop_height: float
+    source: str = ""
+    config: RobotConfig = field(default_factory=RobotConfig)
+    notes: tuple[str, ...] = ()
+    known_stance: Stance | None = None
 
     def __post_init__(self) -> None:
         _check_floating_base(self)
@@ -67,10 +94,18 @@ class Robot:
 
     @cached_property
     def joint_range(self) -> Array:
-        """(nu, 2) lowest and highest target of each joint [rad]; +-pi if unlimited."""
+        """(nu, 2) lowest and highest target of each joint [rad].
+
+        It is a full turn at most: about 0 if a joint is unlimited, about the joint
+        position of the keyframe if its range is wider.
+        """
         model, joints = self.model, self.model.actuator_trnid[:, 0]
         free = np.full((model.nu, 2), [-np.pi, np.pi])
         joint = np.where(model.jnt_limited[joints, None], model.jnt_range[joints], free)
+        wide = (np.ptp(joint, axis=1) > _FULL_TURN) & self._turns_round
+        middle = self._reference_qpos[self.joint_adr][wide]
+        joint[wide, 0] = np.maximum(joint[wide, 0], middle - np.pi)
+        joint[wide, 1] = np.minimum(joint[wide, 1], middle + np.pi)
         limited = model.actuator_ctrllimited[:, None]
         ctrl = np.where(limited, model.actuator_ctrlrange, joint)
         return np.stack(
@@ -84,16 +119,91 @@ class Robot:
         return {key.name: key for key in keys if key.name}
 
     @cached_property
+    def stance(self) -> Stance:
+        """How the robot stands; looked for when first asked for."""
+        return self.known_stance or find_stance(self)
+
+    @property
     def standing(self) -> Array:
-        """(nq,) standing state: keyframe `stand`, `standing` or `home`, else qpos0."""
-        for name in _STANDING_KEYS:
-            if name in self.keyframes:
-                return np.array(self.keyframes[name].qpos)
-        return np.array(self.model.qpos0)
+        """(nq,) standing state."""
+        return self.stance.qpos.copy()
+
+    @property
+    def standing_targets(self) -> Array:
+        """(nu,) joint targets that hold the standing state [rad]."""
+        return self.stance.targets.copy()
+
+    @cached_property
+    def scale(self) -> Scale:
+        """How large the robot is, compared with Bittle."""
+        n_feet = len(np.unique(find_limbs(self.model, np.array(self.feet, int))))
+        return self._make_scale(self.stance.qpos, n_feet)
+
+    @cached_property
+    def rough_scale(self) -> Scale:
+        """The same, before it is known how the robot stands."""
+        return self._make_scale(self._reference_qpos, Scale().n_feet)
+
+    def _make_scale(self, qpos: Array, n_feet: int) -> Scale:
+        height = max(measure_standing(self, qpos), _LEAST_HEIGHT)
+        mass = mujoco.mj_getTotalmass(self.model)
+        return Scale(
+            length=round_to_digits(height / _BITTLE_HEIGHT),
+            mass=round_to_digits(mass / _BITTLE_MASS),
+            n_joints=self.model.nu,
+            n_feet=n_feet,
+        )
+
+    @cached_property
+    def _reference_qpos(self) -> Array:
+        """State from which the standing pose is looked for."""
+        key = reference_key(self)
+        return np.array(self.model.qpos0 if key is None else self.model.key_qpos[key])
+
+    @cached_property
+    def feet(self) -> tuple[int, ...]:
+        """Geoms of the feet: those given, else those that touch the floor standing."""
+        return self.stance.feet if self.given_feet is None else self.given_feet
+
+    @cached_property
+    def given_feet(self) -> tuple[int, ...] | None:
+        """Geoms of the feet that the user has named, or of bodies; None if none."""
+        if not self.config.feet:
+            return None
+        return tuple(
+            geom for name in self.config.feet for geom in _find_geoms(self, name)
+        )
+
+    @cached_property
+    def ground_geoms(self) -> IntArray:
+        """Geoms of the robot that can touch the floor, ascending."""
+        floor = find_floor(self.model)
+        if floor is None:
+            return np.flatnonzero(self._is_robot_geom)
+        return np.flatnonzero(find_collision_margins(self.model, floor) >= 0)
 
     def get_joints(self, qpos: Array) -> Array:
         """Return the positions of the actuated joints, (n, nu), in states (n, nq)."""
         return qpos[:, self.joint_adr]
+
+    def subtract_joints(self, joints: Array, others: Array) -> Array:
+        """Return differences of joint positions, (n, nu); full turns do not count."""
+        difference = joints - others
+        turns = self._turns_round
+        if turns.any():
+            whole = np.round(difference[:, turns] / _FULL_TURN)
+            difference[:, turns] -= _FULL_TURN * whole
+        return np.asarray(difference)
+
+    @cached_property
+    def _turns_round(self) -> BoolArray:
+        """(nu,) whether a joint can turn all the way round."""
+        model, joints = self.model, self.model.actuator_trnid[:, 0]
+        width = np.ptp(model.jnt_range[joints], axis=1)
+        free = (model.jnt_limited[joints] == 0) | (width >= _FULL_TURN)
+        return np.asarray(
+            free & (model.jnt_type[joints] == mujoco.mjtJoint.mjJNT_HINGE)
+        )
 
     def to_actions(self, joints: Array) -> Array:
         """Return joint positions as actions: -1 to 1 over the range of each joint."""
@@ -119,10 +229,7 @@ class Robot:
     @cached_property
     def _is_robot_geom(self) -> BoolArray:
         """(ngeom,) whether a geom belongs to the robot and can collide."""
-        model = self.model
-        moves = model.body_rootid[model.geom_bodyid] == model.jnt_bodyid[0]
-        collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
-        return np.asarray(moves & collides)
+        return np.asarray(find_movable(self.model) & is_collider(self.model))
 
     def find_contacts(self, qpos: Array) -> tuple[BoolArray, BoolArray]:
         """Return the contacts in the states `qpos`, (n, nq).
@@ -148,7 +255,7 @@ class Robot:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of all model data that affects a simulation or its goal."""
-        fields = {"standing": self.standing}
+        fields = {"standing": self._reference_qpos, **_describe_choices(self.config)}
         for name in dir(self.model):
             value = getattr(self.model, name)
             ignored = name.startswith(("_", *_NO_PHYSICS)) or name.endswith("rgba")
@@ -163,6 +270,30 @@ class Robot:
             digest.update(f"{name} {fields[name].shape} ".encode())
             digest.update(fields[name].tobytes())
         return digest.hexdigest()
+
+
+def _describe_choices(config: RobotConfig) -> dict[str, np.ndarray]:
+    """Return what the user has set about the standing pose, for the fingerprint."""
+    feet = np.frombuffer("\n".join(config.feet).encode(), np.uint8)
+    return {"feet": feet} if config.feet else {}
+
+
+def _find_geoms(robot: Robot, name: str) -> list[int]:
+    """Return the geoms of a foot: the geom with that name, or those of the body."""
+    model = robot.model
+    geoms = robot.ground_geoms
+    found = [
+        int(geom)
+        for geom in geoms
+        if name in (model.geom(geom).name, model.body(model.geom_bodyid[geom]).name)
+    ]
+    if not found:
+        known = ", ".join(robot.parts)
+        raise InputError(
+            f"{robot.name} has no geom or body {name!r} that can touch the floor, to "
+            f"be a foot. It has: {known}."
+        )
+    return found
 
 
 def _forget_paths(name: str, value: np.ndarray) -> np.ndarray:
@@ -197,7 +328,7 @@ def _check_actuators(robot: Robot) -> None:
             f"{robot.name} has no position actuators, but transitions need joint "
             "targets. Add <actuator><position joint=... kp=.../></actuator>."
         )
-    is_position = _is_position_actuator(model)
+    is_position = is_servo(model)
     if not is_position.all():
         first = int(np.argmin(is_position))
         name = model.actuator(first).name or f"number {first}"
@@ -207,21 +338,6 @@ def _check_actuators(robot: Robot) -> None:
             f"{model.nu} are of another kind, the first {name!r}. Replace them with "
             "<position joint=... kp=.../>."
         )
-
-
-def _is_position_actuator(model: mujoco.MjModel) -> BoolArray:
-    """Return whether each actuator is a plain position actuator, (nu,)."""
-    joints = np.maximum(model.actuator_trnid[:, 0], 0)
-    return np.asarray(
-        (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)
-        & np.isin(model.jnt_type[joints], _SCALAR_JOINTS)
-        & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
-        & (model.actuator_gear[:, 0] == 1.0)
-        & (model.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED)
-        & (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
-        & (model.actuator_gainprm[:, 0] > 0)
-        & (model.actuator_biasprm[:, 1] == -model.actuator_gainprm[:, 0])
-    )
 
 
 def _check_ranges(robot: Robot) -> None:
@@ -235,9 +351,7 @@ def _check_ranges(robot: Robot) -> None:
 
 
 def _check_ground(robot: Robot) -> None:
-    is_ground = robot.model.geom_bodyid == 0
-    collides = (robot.model.geom_contype != 0) | (robot.model.geom_conaffinity != 0)
-    if not (is_ground & collides).any():
+    if not len(find_ground(robot.model)):
         raise InputError(
             f"{robot.name} has no ground. Add <geom type='plane' size='0 0 .05'/> to "
             "its worldbody, or give a scene file that contains robot and ground."

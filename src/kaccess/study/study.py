@@ -10,6 +10,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,16 @@ from kaccess.base.json_files import read_json, write_json
 from kaccess.base.settings import Settings, describe_changes
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.base.version import __version__
-from kaccess.config import AccessConfig, SampleConfig, StillConfig, read_config
+from kaccess.config import (
+    TEST_SECONDS,
+    AccessConfig,
+    RobotConfig,
+    SampleConfig,
+    StillConfig,
+    read_config,
+)
 from kaccess.poses import Poses
-from kaccess.robots import Robot, load_robot
+from kaccess.robots import Robot, Stance, load_robot
 from kaccess.study.arrays import Arrays, create_arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.lock import lock_folder
@@ -117,7 +125,7 @@ class Study:
         """Write a new study of some poses, and keep them in memory."""
         study = cls.create(
             path,
-            settings,
+            {**settings, "loaded": describe_loading(poses.robot)},
             poses={name: getattr(poses, name) for name in _POSE_ARRAYS},
             parts=poses.robot.parts,
             tile_rows=len(split_rows(len(poses))[0]),
@@ -169,9 +177,34 @@ class Study:
     @cached_property
     def robot(self) -> Robot:
         """The robot; an error if its model or a version has changed since."""
-        robot = load_robot(self.settings["robot"])
+        robot = load_robot(
+            self.settings["robot"], self.robot_config, stance=self._stance
+        )
         self.require_same(describe_origin(robot))  # not by its path: files may move
         return robot
+
+    @property
+    def robot_name(self) -> str:
+        """Name of the robot, for titles."""
+        loaded = self.settings.get("loaded", {})
+        return str(loaded.get("name", Path(self.settings["robot"]).stem))
+
+    @property
+    def robot_config(self) -> RobotConfig:
+        """What the user has set about the model."""
+        given = self.settings.get("loaded", {}).get("config", {})
+        return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
+
+    @property
+    def _stance(self) -> Stance | None:
+        """How the robot stands, as found when the study was made."""
+        stored = self.settings.get("loaded", {}).get("stance")
+        return Stance.from_settings(stored) if stored else None
+
+    @property
+    def test_seconds(self) -> float:
+        """Time that a policy has in each test [s]."""
+        return self.robot.scale.fit(TEST_SECONDS)
 
     @cached_property
     def poses(self) -> Poses:
@@ -277,6 +310,17 @@ class Study:
 
 StudyLike = Study | str | Path
 """A study, or its folder."""
+
+
+def describe_loading(robot: Robot) -> Settings:
+    """Return what was found in the model: name, standing pose, size, changes."""
+    return {
+        "name": robot.name,
+        "config": asdict(robot.config),
+        "stance": robot.stance.as_settings(),
+        "scale": asdict(robot.scale),
+        "notes": list(robot.notes),
+    }
 
 
 def describe_origin(robot: Robot) -> Settings:

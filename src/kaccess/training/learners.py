@@ -1,11 +1,12 @@
 """The learners of a run: their starts, seeds and names, and which are guided."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from kaccess.access.graph import find_routes
 from kaccess.base.errors import InputError
 from kaccess.config import TrainConfig
 from kaccess.envs.task import Task
@@ -19,6 +20,7 @@ from kaccess.training.warm_up import GuidedWarmUp
 
 __all__ = [
     "Learner",
+    "choose_starts",
     "name_checkpoint",
     "make_learners",
     "make_warm_up",
@@ -63,8 +65,27 @@ def make_warm_up(
     guided = np.repeat([each.guided for each in learners], envs_per_learner)
     if not guided.any():
         return None
+    _require_routes(study)
     guide = Guide.of(study, int(guided.sum()), task=task)
     return GuidedWarmUp(guide, np.flatnonzero(guided))
+
+
+def choose_starts(study: Study, config: TrainConfig) -> TrainConfig:
+    """Return the settings without guided learners, if the study has no routes."""
+    if find_routes(study.finished_times, study.to_standing).exist:
+        return config
+    starts = dict.fromkeys(text.removeprefix(GUIDED) for text in config.starts)
+    return replace(config, starts=tuple(starts))
+
+
+def _require_routes(study: Study) -> None:
+    """Raise `InputError` if no route leads to standing: a guide would be useless."""
+    if not find_routes(study.finished_times, study.to_standing).exist:
+        raise InputError(
+            f"No chain of moves in {study.path} leads to standing, so there is nothing "
+            f"to guide learners. Train from starts without `{GUIDED}`, such as "
+            "--starts rnd, or make a study with more poses."
+        )
 
 
 def name_checkpoint(config: TrainConfig) -> str:

@@ -54,7 +54,8 @@ def train_learners(
     """
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
-    task, conditions = make_task(config.task), Conditions.parse(config.conditions)
+    task = make_task(config.task, study.robot)
+    conditions = Conditions.parse(config.conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
     learners = make_learners(study, config, task)
     names, checkpoint = [each.name for each in learners], name_checkpoint(config)
@@ -154,8 +155,8 @@ def describe_policy(
     Actions of -1 and 1 are the ends of a joint's range. Each target is mixed with the
     last one by `low_pass`. Conditions are named only if the training had any.
     """
-    text = conditions.text if conditions else ""
-    spec = ROBOTS.get(robot.name)
+    task, text = task.fit_to(robot), conditions.text if conditions else ""
+    spec = ROBOTS.get(robot.source)
     return {
         "task": task.name,
         "robot": robot.name,
@@ -164,7 +165,7 @@ def describe_policy(
         "low_pass": task.low_pass,
         "joints": list(robot.joint_names),
         "joint_range_rad": robot.joint_range.tolist(),
-        "standing_rad": robot.get_joints(robot.standing[None])[0].tolist(),
+        "standing_rad": robot.standing_targets.tolist(),
         "firmware_joints": {
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()

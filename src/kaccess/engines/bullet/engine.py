@@ -64,7 +64,7 @@ class BulletEngine:
     ) -> None:
         import_pybullet()
         self.robot = robot
-        self.still = still or StillConfig()
+        self.still = robot.scale.fit(still or StillConfig())
         self._model = describe_robot(robot.model, robot.name)
         self._n_processes = n_processes or n_cpus()
         self._here: _Settler | None = None

@@ -82,7 +82,7 @@ class WarpEngine:
         n_worlds: int = 0,
     ) -> None:
         self.robot = robot
-        self.still = still or StillConfig()
+        self.still = robot.scale.fit(still or StillConfig())
         self._device = find_device(device)
         self._model = reduce_model(robot.model)
         self._buffers = Buffers.of(self._model)

@@ -6,9 +6,10 @@ from mujoco.batch import Batch
 
 from kaccess.base.machine import n_cpus
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.engines.mujoco import make_lean_model, silence_warnings
+from kaccess.engines.mujoco import make_lean_model
 from kaccess.envs.physics.physics import Fields
 from kaccess.robots import Robot
+from kaccess.robots.hold import silence_warnings
 
 __all__ = ["MujocoPhysics"]
 

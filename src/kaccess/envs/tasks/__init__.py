@@ -9,14 +9,18 @@ from importlib import import_module
 from kaccess.base.errors import InputError
 from kaccess.config import TASKS
 from kaccess.envs.task import Task
+from kaccess.robots import Robot
 
 __all__ = ["make_task"]
 
 
-def make_task(task: str | Task) -> Task:
-    """Return the task with that name and its default settings, or the task given."""
-    if isinstance(task, Task):
-        return task
+def make_task(task: str | Task, robot: Robot | None = None) -> Task:
+    """Return the task with that name, or the task given, scaled to a robot if given."""
+    made = task if isinstance(task, Task) else _make_default(task)
+    return made if robot is None else made.fit_to(robot)
+
+
+def _make_default(task: str) -> Task:
     if task not in TASKS:
         close = get_close_matches(task, TASKS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""

@@ -26,6 +26,7 @@ import numpy as np
 from kaccess.base.compiled import compiled
 from kaccess.base.rotations import gravity_in_body, roll_pitch
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import ForBittle
 from kaccess.envs.kernels import (
     count_steps,
     is_upright,
@@ -50,23 +51,25 @@ class Reward(NamedTuple):
     )
     landed: float = 20.0  # for each landed turn
     height: float = 0.02
-    height_kernel: float = -2000.0  # [1/m^2]
+    height_kernel: float = ForBittle(-2000.0, "1/m^2")
     orientation: float = 0.02
     orientation_kernel: float = -5.0  # [-]
     straight: float = 0.05
-    straight_kernel: float = -0.05  # [s^2/rad^2], on roll and yaw rates
+    straight_kernel: float = ForBittle(-0.05, "s^2/rad^2")  # on roll and yaw rates
     torque: float = 0.02
-    torque_kernel: float = -5.0  # [1/(N m)^2]
+    torque_kernel: float = ForBittle(-5.0, "1/(N m)^2 over joints")
     action_difference: float = 0.01
-    action_difference_kernel: float = -1.0  # [1/rad^2]
+    action_difference_kernel: float = ForBittle(-1.0, "1/rad^2 over joints")
 
 
 class Landing(NamedTuple):
     """When a robot is in the air, and when a turn is landed."""
 
-    airborne: float = 0.005  # [m], smallest distance from the floor in the air
+    airborne: float = ForBittle(
+        0.005, "m"
+    )  # smallest distance from the floor in the air
     tilt: float = math.radians(25)  # [rad], largest tilt of the body
-    hold_time: float = 0.08  # [s] on the feet
+    hold_time: float = ForBittle(0.08, "s")  # on the feet
     air_angle: float = math.pi / 2  # [rad] turned in the air, for strict success
 
 

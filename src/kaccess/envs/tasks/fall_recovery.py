@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from kaccess.base.compiled import compiled
 from kaccess.base.types import Array, IntArray
+from kaccess.config import ForBittle
 from kaccess.envs.kernels import (
     rbf,
     square,
@@ -26,27 +27,30 @@ __all__ = ["FallRecovery", "TableI"]
 
 
 class TableI(NamedTuple):
-    """Weights [-] and kernels of the reward terms: the paper, Table I."""
+    """Weights [-] and kernels of the reward terms: the paper, Table I.
+
+    The paper's kernels are right for Bittle; a task scales them to its robot.
+    """
 
     height: float = 0.667
-    height_kernel: float = -2000.0  # [1/m^2]
+    height_kernel: float = ForBittle(-2000.0, "1/m^2")
     orientation: float = 0.333
     orientation_kernel: float = -5.0  # [-]
     angular_velocity: float = 0.067
-    angular_velocity_kernel: float = -0.05  # [s^2/rad^2]
+    angular_velocity_kernel: float = ForBittle(-0.05, "s^2/rad^2")
     torque: float = 0.067
-    torque_kernel: float = -5.0  # [1/(N m)^2]
+    torque_kernel: float = ForBittle(-5.0, "1/(N m)^2 over joints")
     joint_velocity: float = 0.067
-    joint_velocity_kernel: float = -0.05  # [s^2/rad^2]
+    joint_velocity_kernel: float = ForBittle(-0.05, "s^2/rad^2 over joints")
     body_off_ground: float = 0.067
     foot_contact: float = 0.033
-    contact_per_foot: float = 0.3  # [-], in c_f
+    contact_per_foot: float = ForBittle(0.3, "1 per foot")  # in c_f
     foot_lift: float = 0.067
-    foot_lift_kernel: float = -100.0  # [1/m^2]
+    foot_lift_kernel: float = ForBittle(-100.0, "1/m^2 over feet")
     jump: float = 0.033
-    jump_kernel: float = -100.0  # [1/m^2]
+    jump_kernel: float = ForBittle(-100.0, "1/m^2")
     action_difference: float = 0.033
-    action_difference_kernel: float = -1.0  # [1/rad^2]
+    action_difference_kernel: float = ForBittle(-1.0, "1/rad^2 over joints")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import numpy as np
 from kaccess.base.compiled import compiled
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.config import ForBittle
 from kaccess.envs.kernels import rbf, square_distance, square_norm, square_tilt
 from kaccess.envs.readings import Readings
 from kaccess.envs.standing import Standing, StandingTask, count_standing
@@ -22,11 +23,11 @@ class Reward(NamedTuple):
     """Weights [-] and kernels of the reward terms, in the style of Table I; ours."""
 
     posture: float = 0.5
-    posture_kernel: float = -1.0  # [1/rad^2]
+    posture_kernel: float = ForBittle(-1.0, "1/rad^2 over joints")
     orientation: float = 0.3
     orientation_kernel: float = -5.0  # [-]
     stillness: float = 0.2
-    stillness_kernel: float = -0.05  # [s^2/rad^2]
+    stillness_kernel: float = ForBittle(-0.05, "s^2/rad^2 over joints")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,6 @@ from kaccess.report.figures.style import ACCENT, FAINT, STRONG
 __all__ = ["draw_access", "draw_asymmetry", "draw_reach", "draw_times"]
 
 _MOST_PIXELS = 1000  # per side of the matrix
-_LONGEST = AccessConfig().time_limit  # [s], end of the time axes
 
 
 def draw_access(
@@ -46,7 +45,7 @@ def draw_times(ax: Axes, times: Array) -> None:
     """Draw a histogram of the times of moves that reached their goal."""
     moves = _find_moves(times)
     share = moves.sum() / max(len(times) * (len(times) - 1), 1)
-    ax.hist(times[moves], bins=60, range=(0.0, _LONGEST), color=ACCENT)
+    ax.hist(times[moves], bins=60, range=(0.0, _find_longest(times)), color=ACCENT)
     ax.set(
         xlabel="time from pose to pose [s]",
         ylabel="pairs",
@@ -57,6 +56,7 @@ def draw_times(ax: Axes, times: Array) -> None:
 
 def draw_asymmetry(ax: Axes, times: Array) -> None:
     """Draw the time from i to j against the time from j to i, if both are reached."""
+    longest = _find_longest(times)
     moves = _find_moves(times)
     there, back = np.nonzero(np.triu(moves & moves.T))
     n_linked = int(np.triu(moves | moves.T).sum())
@@ -64,13 +64,13 @@ def draw_asymmetry(ax: Axes, times: Array) -> None:
         times[back, there],
         times[there, back],
         bins=60,
-        range=[(0.0, _LONGEST)] * 2,
+        range=[(0.0, longest)] * 2,
     )
     shown = np.ma.masked_equal(counts, 0)
     image = ax.imshow(
         shown,
         origin="lower",
-        extent=(0.0, _LONGEST, 0.0, _LONGEST),
+        extent=(0.0, longest, 0.0, longest),
         norm=LogNorm(vmin=1, vmax=max(float(counts.max()), 2.0)),
         cmap="viridis",
         interpolation="none",
@@ -115,3 +115,9 @@ def _shrink(matrix: Array) -> Array:
 
 def _find_moves(times: Array) -> BoolArray:
     return np.asarray(np.isfinite(times) & ~np.eye(len(times), dtype=bool))
+
+
+def _find_longest(times: Array) -> float:
+    """Return the end of time axes [s]: the default time limit, or more if needed."""
+    moves = _find_moves(times)
+    return float(np.max(times[moves], initial=AccessConfig().time_limit))

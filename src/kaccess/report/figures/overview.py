@@ -1,7 +1,5 @@
 """The overview of a study: one figure."""
 
-from pathlib import Path
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -25,7 +23,7 @@ def make_overview(poses: Poses, times: Array, images: np.ndarray | None) -> Figu
     top, bottom = figure.subfigures(2, 1, height_ratios=[1, 3])  # type: ignore[misc]  # an array of two
     if images is not None:
         draw_poses(np.ravel(top.subplots(1, len(images))), images)
-    name = Path(poses.robot.name).stem
+    name = poses.robot.name
     bottom.suptitle(f"{len(poses)} static poses of {name}, some of them above")
     left, right = bottom.subplots(1, 2, width_ratios=[1, 1.3])
     draw_access(left, times, order=np.argsort(poses.roll), ordered_by="roll")

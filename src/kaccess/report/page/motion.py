@@ -76,7 +76,9 @@ def find_motion(
     except InputError as error:
         logger.warning("The page does not show %s: %s", task.name, error)
         return None
-    recording = record(task, study.robot, policy.act, qpos, seconds=TEST_SECONDS)
+    recording = record(
+        task, study.robot, policy.act, qpos, seconds=study.robot.scale.fit(TEST_SECONDS)
+    )
     return _cut(recording, choose_robot(recording), name, study.robot)
 
 

@@ -9,7 +9,7 @@ from kaccess.report.text.numbers import format_duration
 __all__ = ["make_run_section"]
 
 _STAGES = ("sample", "access", "cluster", "search", "train", "evaluate")
-_HIDDEN = ("format", "robot", "model", "draws")  # settings that are shown elsewhere
+_HIDDEN = ("format", "model", "draws", "loaded")  # settings that are shown elsewhere
 
 
 def make_run_section(contents: Contents) -> Section:
@@ -24,10 +24,12 @@ def make_run_section(contents: Contents) -> Section:
 def _make_facts(contents: Contents) -> Facts:
     robot, settings = contents.poses.robot, contents.summary.settings
     images = contents.album.get_pictures(robot.standing[None], width=480, height=360)
-    picture = Picture(encode_data_uri(images[0]), f"{settings['robot']} standing")
+    picture = Picture(encode_data_uri(images[0]), f"{robot.name} standing")
     n_poses, seed = contents.summary.n_poses, settings["sample"]["seed"]
     rows = [
-        ("robot", settings["robot"]),
+        ("robot", robot.name),
+        ("standing", robot.stance.how),
+        *(("note", note) for note in robot.notes),
         ("joints", f"{robot.model.nu}: {', '.join(robot.joint_names)}"),
         ("model", f"{settings['model'][:12]}, physics step {robot.timestep:.4g} s"),
         ("poses", f"{n_poses:,}, seed {seed}"),

@@ -37,7 +37,8 @@ def make_tests_section(contents: Contents) -> Section:
         if task not in tested:
             text = f"{RunsName(task).label} has not been tested yet."
             parts.append(Missing(text, _name_command(contents, task)))
-    lead = f"From test poses that no policy trained on, {TEST_SECONDS:g} s each."
+    seconds = contents.poses.robot.scale.fit(TEST_SECONDS)
+    lead = f"From test poses that no policy trained on, {seconds:g} s each."
     return Section("tests", "Tests", lead if contents.policies else "", parts)
 
 
@@ -56,8 +57,9 @@ def _make_table(contents: Contents, test: TestName, scores: list[Score]) -> Tabl
         *("starts", "episodes", "seeds", "reward (SD)", "best seed", "all seeds"),
         *("time", "work", *(["the paper"] if paper else [])),
     )
+    seconds = contents.poses.robot.scale.fit(TEST_SECONDS)
     note = (
-        f"Best seed and all seeds: success within {TEST_SECONDS:g} s, with 95 % Wilson "
+        f"Best seed and all seeds: success within {seconds:g} s, with 95 % Wilson "
         "intervals. Reward, time and work are those of the best seed. Time "
         "is the median time to lasting success."
     )

@@ -85,7 +85,7 @@ def _render_html(contents: Contents, sections: Sequence[Section]) -> str:
     environment.filters["script_json"] = _encode_script_json
     template = environment.get_template("report.html.jinja")
     return template.render(
-        name=Path(contents.poses.robot.name).stem,
+        name=contents.poses.robot.name,
         n_poses=contents.summary.n_poses,
         sections=sections,
         note=contents.album.note,

@@ -9,12 +9,13 @@ from kaccess.access import Outcome, estimate_pairs
 from kaccess.base.types import Array
 from kaccess.config import AccessConfig, EngineConfig, StillConfig
 from kaccess.engines import make_engine
-from kaccess.engines.mujoco import make_lean_model, silence_warnings
+from kaccess.engines.mujoco import make_lean_model
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.evaluation.rollout import Act, record
 from kaccess.poses import Poses
 from kaccess.robots import Robot
+from kaccess.robots.hold import silence_warnings
 
 __all__ = ["Clip", "record_move", "describe_outcome", "record_policy"]
 

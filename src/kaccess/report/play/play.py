@@ -62,7 +62,9 @@ def play_motion(study: StudyLike, config: PlayConfig) -> Played:
         config: Motion to show.
     """
     if config.transition is not None:
-        return Played(_play_move(Study.open(study), *config.transition, config.seconds))
+        opened = Study.open(study)
+        seconds = opened.robot.scale.fit(config.seconds)
+        return Played(_play_move(opened, *config.transition, seconds))
     if config.run is None and _names_shipped(study):
         return _play_shipped(str(study), config)
     return Played(_play_policy(Study.open(study), config))
@@ -99,7 +101,8 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
     pose = config.pose or 0
     if pose < 0:
         raise InputError(f"`pose` must not be negative, got {pose}.")
-    task, under = make_task(config.task), Conditions.parse(config.shown_under)
+    task = make_task(config.task, study.robot)
+    under = Conditions.parse(config.shown_under)
     if config.run == ROUTES:
         act = follow_guide(Guide.of(study, 1, task=task))
     else:
@@ -108,8 +111,9 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
         act = act_under(policy, under)
     poses = get_test_poses(study, task, "final", pose + 1)
     start = place_test_poses(poses.qpos, study.robot, under)[pose]
+    seconds = study.robot.scale.fit(config.seconds)
     return record_policy(
-        task, study.robot, act, start, seconds=config.seconds, conditions=under
+        task, study.robot, act, start, seconds=seconds, conditions=under
     )
 
 
@@ -123,10 +127,10 @@ def _play_shipped(name: str, config: PlayConfig) -> Played:
         raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")
     scores = _score(task, robot, qpos, act, under)
     start = place_test_poses(qpos, robot, under)[pose]
-    clip = record_policy(
-        task, robot, act, start, seconds=config.seconds, conditions=under
-    )
-    return Played(clip, _describe(scores, task), scores)
+    seconds = robot.scale.fit(config.seconds)
+    clip = record_policy(task, robot, act, start, seconds=seconds, conditions=under)
+    in_time = robot.scale.fit(TEST_SECONDS)
+    return Played(clip, _describe(scores, task, in_time), scores)
 
 
 def _score(
@@ -156,10 +160,11 @@ def _find_upside_down(qpos: Array) -> int:
     return int((up < _UPSIDE_DOWN).argmax())
 
 
-def _describe(scores: Scores, task: Task) -> str:
+def _describe(scores: Scores, task: Task, seconds: float) -> str:
+    """Say how often a policy succeeds within a time [s]."""
     found = summarize(scores)
     time = "" if np.isnan(found.time) else f", in {found.time:.2f} s (median)"
     return (
-        f"{task.name} from {found.n} freshly sampled poses, within {TEST_SECONDS:g} s: "
+        f"{task.name} from {found.n} freshly sampled poses, within {seconds:g} s: "
         f"{found.success.text('.1%')}{time}."
     )

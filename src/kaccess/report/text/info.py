@@ -1,7 +1,9 @@
 """The summary of a study as text for people, and as JSON for programs."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ def format_summary(summary: Summary) -> str:
     """Return the summary of a study, one line per value, and the verdict."""
     lines = [
         *_describe_robot(summary),
+        *_describe_limits(summary.settings),
         *_describe_poses(summary),
         *_describe_times(summary),
     ]
@@ -35,10 +38,44 @@ def format_summary_as_json(summary: Summary) -> str:
 def _describe_robot(summary: Summary) -> _Lines:
     settings = summary.settings
     versions = ", ".join(f"{k} {v}" for k, v in settings["versions"].items())
+    loaded = settings.get("loaded", {})
+    name = loaded.get("name", settings["robot"])
+    source = "" if name == settings["robot"] else f", {settings['robot']}"
     return [
-        ("robot", f"{settings['robot']} (model {settings['model'][:12]})"),
+        ("robot", f"{name} (model {settings['model'][:12]}{source})"),
+        *(("", note) for note in loaded.get("notes", ())),
+        *_describe_size(loaded),
         ("versions", versions),
     ]
+
+
+def _describe_size(loaded: Mapping[str, Any]) -> _Lines:
+    """Say how the robot stands, and how large it is compared with Bittle."""
+    if not loaded:
+        return []
+    stance, scale = loaded["stance"], loaded["scale"]
+    n_feet = f"on {scale['n_feet']} feet" if stance["stands"] else "no standing pose"
+    size = (
+        f"{scale['length']:g} times Bittle's height, {scale['mass']:g} times its mass"
+    )
+    return [("standing", f"{stance['how']} ({n_feet})"), ("size", size)]
+
+
+def _describe_limits(settings: Mapping[str, Any]) -> _Lines:
+    """Return the sizes in use, in SI units: scaled to the robot, or set by the user."""
+    still, sample = settings["still"], settings["sample"]
+    rest = (
+        f"below {still['linear_velocity']:g} m/s, {still['angular_velocity']:g} rad/s, "
+        f"joints {still['joint_velocity']:g} rad/s, for {still['window']:g} s"
+    )
+    lines = [("at rest", f"{rest}; within {sample['time_limit']:g} s")]
+    if access := settings.get("access"):
+        reached = (
+            f"height {access['height_tol']:g} m, joints {access['joint_tol']:g} rad, "
+            f"gravity {access['gravity_tol']:g}; within {access['time_limit']:g} s"
+        )
+        lines.append(("reached", reached))
+    return lines
 
 
 def _describe_poses(summary: Summary) -> _Lines:
@@ -74,7 +111,7 @@ def _describe_times(summary: Summary) -> _Lines:
 
 def _describe_outcomes(times: Times) -> _Lines:
     lines = [
-        ("reached", format_share(times.reached, times.done)),
+        ("moves that reached", format_share(times.reached, times.done)),
         ("ended elsewhere", format_share(times.elsewhere, times.done)),
         ("not at rest in time", format_share(times.restless, times.done)),
         ("diverged", f"{times.diverged:,} simulations"),

@@ -16,15 +16,18 @@ __all__ = ["format_evaluations"]
 _FEWEST = 5  # test poses that the worst cluster must have
 
 
-def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
+def format_evaluations(
+    found: Sequence[Evaluation], *, seconds: float = TEST_SECONDS, under: str = ""
+) -> str:
     """Return a table with one row for each kind of starts, over its seeds.
 
     Args:
         found: Scores of each policy.
+        seconds: Time that each policy had [s].
         under: Conditions of the test.
     """
     head = (
-        *("starts", "seeds", "reward (SD)", f"success in {TEST_SECONDS:g} s (95 %)"),
+        *("starts", "seeds", "reward (SD)", f"success in {seconds:g} s (95 %)"),
         *("loose", "best seed", "time [s]", "work [J]", "worst cluster"),
     )
     kinds: dict[str, list[Evaluation]] = {}
@@ -32,7 +35,7 @@ def format_evaluations(found: Sequence[Evaluation], *, under: str = "") -> str:
         kinds.setdefault(each.starts, []).append(each)
     table = format_table(head, [_make_row(kind, runs) for kind, runs in kinds.items()])
     n = found[0].summary.n
-    note = f"From {n} poses that no policy trained on, {TEST_SECONDS:g} s each"
+    note = f"From {n} poses that no policy trained on, {seconds:g} s each"
     note += f", under {under}." if under else "."
     if ROUTES in kinds:
         note += f" {ROUTES}: the guide, which follows routes and has learned nothing."
