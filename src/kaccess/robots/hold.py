@@ -23,7 +23,7 @@ class Held:
     """Robots that have held joint targets for a while.
 
     Args:
-        qpos: (b, nq) states at the end.
+        qpos: (b, nq) states at the end; where the simulation diverged, at the start.
         qvel: (b, nv) velocities at the end.
         upright: (b,) mean over time of height times uprightness, 1 at best [-].
         failed: (b,) whether they fell, or the simulation diverged.
@@ -57,12 +57,18 @@ def hold(
             busy = np.flatnonzero(~failed)
             if len(busy):
                 batch.step(nstep=n_steps, ids=busy)
-            now = np.array(batch.bind("qpos"))
+            now, diverged = np.array(batch.bind("qpos")), _has_diverged(batch)
+            now[diverged] = qpos[diverged]  # no numbers any more
             share = ((now[:, 2] - floor) / (qpos[:, 2] - floor)).clip(0.0, 1.0)
             share *= -gravity_in_body(now[:, 3:7])[:, 2]
-            failed |= batch.warning[:, :, 1].any(axis=1) | ~(share > _FALLEN)
+            failed |= diverged | ~(share > _FALLEN)
             upright[~failed] += share[~failed] / _N_LOOKS
     return Held(now, np.array(batch.bind("qvel")), upright, failed)
+
+
+def _has_diverged(batch: Batch) -> BoolArray:
+    """Return which simulations MuJoCo has warned of, (b,)."""
+    return np.asarray(batch.warning[:, :, 1].any(axis=1))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from kaccess.robots.contacts import (
     is_collider,
 )
 from kaccess.robots.files import ModelFile, compile_model
-from kaccess.robots.servos import add_servos
+from kaccess.robots.servos import SCALAR_JOINTS, add_servos
 
 __all__ = ["measure_reach", "prepare_model"]
 
@@ -31,12 +31,33 @@ def prepare_model(
     """
     spec, notes = file.spec, list(file.notes)
     model = compile_model(file)
+    _check_movable(model, file.name)
     if not (model.jnt_type == _FREE).any():
         notes += _free_base(spec, model, file.name)
         model = compile_model(file)
+    if file.path.suffix.lower() == ".urdf":
+        notes += _exclude_overlaps(spec, model)
     notes += _add_floor(spec, model)
-    notes += add_servos(spec, model, config, height=_guess_height(model))
+    try:
+        notes += add_servos(spec, model, config, height=_guess_height(model))
+    except InputError as error:
+        raise InputError(f"{file.name}: {error}") from error
     return compile_model(file), tuple(notes)
+
+
+def _check_movable(model: mujoco.MjModel, name: str) -> None:
+    """Raise `InputError` for a model that has nothing to move or to touch with."""
+    if not np.isin(model.jnt_type, SCALAR_JOINTS).any():
+        raise InputError(
+            f"{name} has no hinge or slide that could move it, so it is no robot. Give "
+            "the file of a robot with joints."
+        )
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    if not (moving & is_collider(model)).any():
+        raise InputError(
+            f"{name} has no shapes that can touch the floor. Give its bodies geoms "
+            "that collide."
+        )
 
 
 def measure_reach(model: mujoco.MjModel) -> float:
@@ -100,6 +121,22 @@ def _free_base(spec: mujoco.MjSpec, model: mujoco.MjModel, name: str) -> list[st
 
 def _has_joints(body: mujoco.MjsBody) -> bool:
     return bool(len(body.joints)) or any(map(_has_joints, body.bodies))
+
+
+def _exclude_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:
+    """Let parts pass through each other that overlap in the zero pose of a URDF."""
+    data = mujoco.MjData(model)
+    mujoco.mj_fwdPosition(model, data)
+    own = find_movable(model)[data.contact.geom].all(axis=1)
+    bodies = np.sort(model.geom_bodyid[data.contact.geom[own]], axis=1)
+    pairs = [(model.body(a).name, model.body(b).name) for a, b in set(map(tuple, bodies))]
+    for first, second in sorted(pairs):
+        spec.add_exclude(bodyname1=first, bodyname2=second)
+    if not pairs:
+        return []
+    names = " and ".join(sorted(pairs)[0])
+    more = f", and {len(pairs) - 1} more" if len(pairs) > 1 else ""
+    return [f"Parts that overlap in its zero pose do not collide: {names}{more}."]
 
 
 def _add_floor(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:

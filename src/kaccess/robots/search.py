@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["search_stance"]
 
-_N_POSTURES, _N_ROUNDS = 48, 12
+_N_POSTURES, _N_ROUNDS = 40, 8
 _N_MORE = 2  # rounds after the first posture that stands, to find a higher one
 _ELITE = 8
 _SPREADS = (0.2, 0.6)  # [rad], of the first draws: first nearby, then far

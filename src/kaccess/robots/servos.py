@@ -16,9 +16,9 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import BoolArray
 from kaccess.config import RobotConfig
 
-__all__ = ["add_servos", "is_servo"]
+__all__ = ["SCALAR_JOINTS", "add_servos", "is_servo"]
 
-_SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _JOINT_KINDS = (
     int(mujoco.mjtTrn.mjTRN_JOINT),
     int(mujoco.mjtTrn.mjTRN_JOINTINPARENT),
@@ -46,7 +46,7 @@ def is_servo(model: mujoco.MjModel) -> BoolArray:
     alone = np.bincount(joints, minlength=model.njnt)[joints] == 1
     return np.asarray(
         (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)
-        & np.isin(model.jnt_type[joints], _SCALAR_JOINTS)
+        & np.isin(model.jnt_type[joints], SCALAR_JOINTS)
         & (model.actuator_gear[:, 0] == 1.0)
         & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
         & _holds_position(model)
@@ -114,7 +114,7 @@ def _add_to_joints(
 ) -> list[str]:
     """Add a servo to each joint that no constraint couples to another."""
     coupled = set(_find_coupled(model))
-    scalar = np.flatnonzero(np.isin(model.jnt_type, _SCALAR_JOINTS))
+    scalar = np.flatnonzero(np.isin(model.jnt_type, SCALAR_JOINTS))
     servos = [
         _make_gains(model, int(joint), np.inf, weight)
         for joint in scalar
@@ -127,7 +127,8 @@ def _add_to_joints(
         _write(spec, spec.add_actuator(), model, _set_gains(servo, config))
     if not servos:
         return []
-    return [f"It has no actuators: {len(servos)} joints got servos{_say_gains(servos)}"]
+    gains = _say_gains(servos)
+    return [f"It has no actuators, so {len(servos)} joints got servos{gains}."]
 
 
 def _find_joint(model: mujoco.MjModel, actuator: int) -> int:
@@ -140,10 +141,10 @@ def _find_joint(model: mujoco.MjModel, actuator: int) -> int:
         wrap = model.tendon_adr[target]
         if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT:
             joint = int(model.wrap_objid[wrap])
-    if joint < 0 or model.jnt_type[joint] not in _SCALAR_JOINTS:
+    if joint < 0 or model.jnt_type[joint] not in SCALAR_JOINTS:
         name = model.actuator(actuator).name or f"number {actuator}"
         raise InputError(
-            f"Actuator {name!r} cannot become a servo: it must drive one hinge or "
+            f"its actuator {name!r} cannot become a servo: it must drive one hinge or "
             f"slide, but drives {_describe_target(model, actuator)}. Replace it with "
             "<position joint=.../>."
         )
@@ -177,7 +178,7 @@ def _get_ratio(model: mujoco.MjModel, actuator: int) -> float:
         ratio *= float(model.wrap_prm[model.tendon_adr[tendon]])
     if ratio == 0:
         name = model.actuator(actuator).name or f"number {actuator}"
-        raise InputError(f"Actuator {name!r} has gear 0: it moves nothing. Remove it.")
+        raise InputError(f"its actuator {name!r} has gear 0 and moves nothing. Remove it.")
     return ratio
 
 
@@ -237,10 +238,9 @@ def _write(
     limited = bool(model.jnt_limited[servo.joint])
     actuator.ctrllimited = limited
     actuator.ctrlrange = model.jnt_range[servo.joint] if limited else [0, 0]
-    actuator.forcelimited = np.isfinite(servo.limit)
-    actuator.forcerange = (
-        [-servo.limit, servo.limit] if actuator.forcelimited else [0, 0]
-    )
+    has_limit = bool(np.isfinite(servo.limit))
+    actuator.forcelimited = has_limit
+    actuator.forcerange = [-servo.limit, servo.limit] if has_limit else [0, 0]
 
 
 def _convert_keys(
