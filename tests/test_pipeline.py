@@ -181,7 +181,7 @@ def test_times_of_other_settings_are_not_mixed_in(tiny_study, monkeypatch):
     """Two processes open the study at once; the slower one has other tolerances."""
     slower = Study(tiny_study)
     pipeline.access(tiny_study, AccessConfig(), only_rows=range(0, 2))
-    with pytest.raises(InputError, match=r"access.joint_tol was 0.5 and is now 0.4"):
+    with pytest.raises(InputError, match=r"access.joint_tol was 0.25 and is now 0.4"):
         pipeline.access(slower, AccessConfig(joint_tol=0.4))
     assert np.isnan(Study(tiny_study).times[2:]).all()
 
@@ -207,7 +207,7 @@ def test_a_finished_study_need_not_be_writable(tiny_study, monkeypatch):
     monkeypatch.setattr("kaccess.study.timing.lock_folder", refuse)
     monkeypatch.setattr("kaccess.study.timing._SHORTEST", 0.0)
     pipeline.access(tiny_study, AccessConfig())
-    with pytest.raises(InputError, match=r"joint_tol was 0.5 and is now 0.4"):
+    with pytest.raises(InputError, match=r"joint_tol was 0.25 and is now 0.4"):
         pipeline.access(tiny_study, AccessConfig(joint_tol=0.4))
 
 
@@ -247,7 +247,7 @@ def test_sampling_again_changes_nothing(tiny_study):
         (
             SampleConfig(n=24),
             StillConfig(window=0.2),
-            r"still.window was 0.1 and is now 0.2",
+            r"still.window was 0.116 and is now 0.2",
         ),
     ],
 )
@@ -258,7 +258,7 @@ def test_other_sampling_settings_are_refused(tiny_study, config, still, message)
 
 def test_other_access_settings_are_refused(tiny_study):
     pipeline.access(tiny_study, AccessConfig(), only_rows=range(0, 2))
-    with pytest.raises(InputError, match=r"access.joint_tol was 0.5 and is now 0.4"):
+    with pytest.raises(InputError, match=r"access.joint_tol was 0.25 and is now 0.4"):
         pipeline.access(tiny_study, AccessConfig(joint_tol=0.4))
 
 
@@ -288,8 +288,8 @@ def test_every_stage_uses_the_still_test_of_the_study(tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "make_engine", spy)
     still = StillConfig(window=0.2, joint_velocity=0.3)
     pipeline.sample(str(TINY), tmp_path / "s", SampleConfig(n=4), still=still)
-    pipeline.access(tmp_path / "s", AccessConfig())
-    assert seen == [still, still]
+    study = pipeline.access(tmp_path / "s", AccessConfig())
+    assert seen == [study.robot.scale.fit(still)] * 2
 
 
 @pytest.mark.parametrize("settings", [{"engine": "foo"}, {"only_rows": range(9, 3)}])
@@ -300,15 +300,15 @@ def test_an_error_leaves_the_study_unchanged(tiny_study, settings):
     assert (tiny_study / "study.json").read_text() == before
 
 
-def test_a_standing_pose_that_does_not_stand_is_reported(tmp_path):
+def test_a_robot_that_does_not_stand_is_reported(tmp_path):
     mjcf = tmp_path / "robot.xml"
-    onside = 'qpos="0 0 0.2 0.72 0.69 0 0 0 0"'
-    mjcf.write_text(TINY.read_text().replace('qpos="0 0 0.03 1 0 0 0 0 0"', onside))
+    rock = '<geom pos="9 0 0" size=".1"/>'  # on such ground, no stance is looked for
+    mjcf.write_text(TINY.read_text().replace("<worldbody>", f"<worldbody>{rock}"))
     pipeline.sample(str(mjcf), tmp_path / "study", SampleConfig(n=6))
     study = pipeline.access(tmp_path / "study", AccessConfig())
     assert np.isinf(study.to_standing).all()
     message = pipeline.info(tmp_path / "study").verdict
-    assert "does not stay in its standing pose" in message
+    assert "no standing pose to get up to: its ground is not one plane" in message
 
 
 def test_a_model_file_may_be_moved(tmp_path):

@@ -105,8 +105,9 @@ def test_a_move_starts_standing_and_then_holds_the_joints_reached(tiny):
     poses, _ = draw_poses(tiny, config, engine=engine)
     (start, commanded), (lying, held) = engine.calls
     np.testing.assert_array_equal(start[:, 2], 0.7)
-    np.testing.assert_array_equal(tiny.get_joints(start), 0.0)  # its standing joints
-    np.testing.assert_allclose(tiny.get_joints(lying), commanded / 2)
+    standing = tiny.get_joints(tiny.standing[None])
+    np.testing.assert_array_equal(tiny.get_joints(start), standing.repeat(64, axis=0))
+    np.testing.assert_allclose(tiny.get_joints(lying), (standing + commanded) / 2)
     np.testing.assert_array_equal(held, tiny.get_joints(lying))
     np.testing.assert_allclose(poses.joints, held[:10])
 
@@ -115,7 +116,9 @@ def test_candidates_that_do_not_rest_on_the_ground_are_discarded(tiny):
     engine = FakeEngine(tiny, restless=[0, 3], airborne=[1])
     poses, draws = draw_poses(tiny, SampleConfig(n=10), engine=engine)
     kept = [2, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-    np.testing.assert_allclose(poses.joints, engine.calls[0][1][kept] / 2)
+    standing = tiny.get_joints(tiny.standing[None])
+    expected = (standing + engine.calls[0][1][kept]) / 2
+    np.testing.assert_allclose(poses.joints, expected)
     assert (draws.drawn, draws.restless, draws.airborne) == (13, 2, 1)
 
 

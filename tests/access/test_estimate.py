@@ -1,7 +1,15 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
-from kaccess import AccessConfig, InputError, accessibility, estimate_times
+from kaccess import (
+    AccessConfig,
+    InputError,
+    accessibility,
+    estimate_times,
+    load_robot,
+)
 from kaccess.access import (
     Outcome,
     check_mirror,
@@ -15,7 +23,6 @@ from kaccess.base.rotations import gravity_in_body
 from kaccess.config import SampleConfig
 from kaccess.engines import Settled
 from kaccess.poses import Poses, draw_poses
-from kaccess.robots import Robot
 
 
 class FakeEngine:
@@ -165,9 +172,17 @@ def test_to_stand_is_to_reach_the_standing_joints_and_height(tiny):
 
 
 def test_there_is_no_standing_goal_if_the_standing_state_falls(bittle, engine, poses):
-    toppled = bittle.model.__copy__()
-    toppled.key_qpos[toppled.key("stand").id, 3:7] = [0.7, 0.3, 0.6, 0.2]
-    robot = Robot("toppled", toppled, bittle.drop_height)
+    toppled = bittle.standing
+    toppled[3:7] = [0.7, 0.3, 0.6, 0.2]
+    stance = dataclasses.replace(bittle.stance, qpos=toppled)
+    robot = load_robot("bittle", stance=stance)
+    fallen = Poses(robot, poses.qpos, poses.contacts)
+    assert estimate_to_standing(fallen, AccessConfig(), engine=engine) is None
+
+
+def test_there_is_no_standing_goal_if_the_robot_cannot_stand(bittle, engine, poses):
+    stance = dataclasses.replace(bittle.stance, stands=False)
+    robot = load_robot("bittle", stance=stance)
     fallen = Poses(robot, poses.qpos, poses.contacts)
     assert estimate_to_standing(fallen, AccessConfig(), engine=engine) is None
 

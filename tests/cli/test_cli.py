@@ -97,7 +97,7 @@ def test_help_is_quick_because_it_loads_nothing_heavy():
         (["sample", "bitle", "STUDY"], "Unknown robot 'bitle'"),
         (["sample", TINY, "STUDY", "--n", "1"], "`n` must be at least 2"),
         (["sample", TINY, "STUDY", "--n", "3", "--mirror"], "`n` must be even"),
-        (["sample", __file__, "STUDY"], "is not an MJCF model"),
+        (["sample", __file__, "STUDY"], "is not XML"),
         (["sample", TINY, "STUDY", "--time-limit", "inf"], "`time_limit` must be"),
         (["sample", TINY, "STUDY", "--still.window", "1e300"], "`window` must be"),
         (["sample", TINY, "STUDY", "--threads", "-1"], "`threads` must not be"),

@@ -226,7 +226,7 @@ def test_a_joint_stops_at_its_limit(tiny):
     model = tiny.model.__copy__()
     model.jnt_range[1:] = -0.3, 0.3  # the actuators have a wider range
     robot = Robot("narrow", model, tiny.drop_height)
-    qpos, targets = robot.standing[None], np.full((1, 2), 1.0)
+    qpos, targets = model.qpos0[None].copy(), np.full((1, 2), 1.0)
     qpos[0, 2] = 0.2
     settled = BulletEngine(robot, n_processes=1).settle(qpos, targets, time_limit=2.0)
     np.testing.assert_allclose(settled.qpos[0, 7:], 0.3, atol=0.01)
@@ -236,7 +236,7 @@ def test_dry_friction_holds_a_joint(tiny):
     model = tiny.model.__copy__()
     model.dof_frictionloss[6:] = 5.0  # more than the actuators' force
     robot = Robot("stiff", model, tiny.drop_height)
-    qpos, targets = robot.standing[None], np.full((1, 2), 1.0)
+    qpos, targets = model.qpos0[None].copy(), np.full((1, 2), 1.0)
     settled = BulletEngine(robot, n_processes=1).settle(qpos, targets, time_limit=1.0)
     np.testing.assert_allclose(settled.qpos[0, 7:], 0.0, atol=1e-3)
 

@@ -1,12 +1,13 @@
 """Properties that every engine must have."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from kaccess import make_engine
 from kaccess.base.rotations import gravity_in_body
 from kaccess.config import EngineConfig
-from kaccess.robots import Robot
 from tests.engines.drops import assert_same, random_drops
 
 
@@ -128,7 +129,7 @@ def test_inputs_are_not_changed(bittle, any_engine):
 def test_an_unstable_robot_diverges(tiny, engine_name):
     model = tiny.model.__copy__()
     model.dof_damping[6] = -1e4
-    robot = Robot("unstable", model, tiny.drop_height)
+    robot = dataclasses.replace(tiny, model=model, known_stance=tiny.stance)
     qpos, targets = random_drops(robot, 3)
     engine = make(engine_name, robot)
     settled = engine.settle(qpos, targets, time_limit=0.5)

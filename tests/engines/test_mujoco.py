@@ -17,14 +17,15 @@ def plain_settle(robot, qpos, targets, *, time_limit):
     model = make_lean_model(robot)
     data = mujoco.MjData(model)
     data.qpos[:], data.ctrl[:] = qpos, targets
-    window, quiet = round(STILL.window / robot.timestep), 1
+    limits = robot.scale.fit(STILL)
+    window, quiet = round(limits.window / robot.timestep), 1
     for step in range(1, round(time_limit / robot.timestep) + 1):
         mujoco.mj_step(model, data)
         v = data.qvel
         still = (
-            np.sqrt(v[:3] @ v[:3]) < STILL.linear_velocity
-            and np.sqrt(v[3:6] @ v[3:6]) < STILL.angular_velocity
-            and max(abs(v[6:])) < STILL.joint_velocity
+            np.sqrt(v[:3] @ v[:3]) < limits.linear_velocity
+            and np.sqrt(v[3:6] @ v[3:6]) < limits.angular_velocity
+            and max(abs(v[6:])) < limits.joint_velocity
         )
         quiet = quiet + 1 if still else 0
         if quiet > window:

@@ -13,6 +13,7 @@ from tests.conftest import TINY
 from tests.envs.common import ALL, FAST, hold
 
 G = 9.81
+LEGS_UP = -np.pi / 2, -np.pi / 2  # of the tiny robot, on its belly
 
 
 def change_tiny(tmp_path, *changes):
@@ -221,7 +222,8 @@ def test_friction_holds_only_below_the_critical_angle(tiny, monkeypatch, slope):
     monkeypatch.setattr(module, "_check_standing", lambda nominal, changed: None)
     model = conditions.apply_to(tiny).model
     data = mujoco.MjData(model)
-    data.qpos[:] = tiny.standing
+    data.qpos[[2, 7, 8]] = 0.03, *LEGS_UP
+    data.ctrl[:] = LEGS_UP
     for _ in range(250):  # a second
         mujoco.mj_step(model, data)
     pull = G * (np.sin(angle) - 0.3 * np.cos(angle))

@@ -3,7 +3,9 @@ import numpy as np
 import pytest
 
 from kaccess import InputError, load_robot
+from kaccess.config import RobotConfig
 from kaccess.envs.ground import find_shapes, measure_clearances
+from kaccess.robots.stance import Stance
 
 SHAPES = {
     "sphere": "type='sphere' size='.03'",
@@ -28,7 +30,7 @@ SCENE = """
       </body>
       <body name="leg" pos="-.3 0 0">
         <joint name="leg" axis="0 1 0"/>
-        <geom {foot} type="sphere" size=".01" mass=".1"/>
+        <geom type="sphere" size=".01" mass=".1"/>
         <geom type="sphere" size=".02" contype="0" conaffinity="0" mass=".1"/>
       </body>
     </body>
@@ -36,6 +38,7 @@ SCENE = """
   <actuator><position joint="arm"/><position joint="leg"/></actuator>
 </mujoco>
 """
+FLYING = Stance(np.array([0, 0, 1, 1, 0, 0, 0, 0, 0.0]), np.zeros(2), (), "as given")
 FLAT = "<geom name='floor' type='plane' size='0 0 .1'/>"
 SLOPE = (
     "<geom name='floor' type='plane' size='0 0 .1' pos='.1 .2 -.3' euler='10 20 0'/>"
@@ -44,10 +47,10 @@ SLOPE = (
 
 @pytest.fixture
 def make(tmp_path):
-    def build(shape="sphere", ground=FLAT, foot=""):
+    def build(shape="sphere", ground=FLAT, feet=()):
         path = tmp_path / "robot.xml"
-        path.write_text(SCENE.format(shape=SHAPES[shape], ground=ground, foot=foot))
-        return load_robot(path)
+        path.write_text(SCENE.format(shape=SHAPES[shape], ground=ground))
+        return load_robot(path, RobotConfig(feet=feet), stance=FLYING)
 
     return build
 
@@ -97,18 +100,25 @@ def test_bittle_has_four_feet_and_one_body(bittle):
     assert not any("thigh" in name or "foot" in name for name in body)
 
 
-def test_without_names_the_last_body_of_each_limb_is_a_foot(make, tiny):
-    assert find_shapes(tiny).n_feet == 2
-    shapes = find_shapes(make())
-    # The arm and the lamp that is welded to it are one limb; the leg is another.
+def test_feet_touch_the_floor_in_the_standing_pose(tiny):
+    """A leg ends inside its foot, so both of its geoms touch the floor."""
+    shapes = find_shapes(tiny)
+    np.testing.assert_array_equal(shapes.foot, [-1, 0, 0, 1, 1])
+    np.testing.assert_array_equal(shapes.is_body, [True, *[False] * 4])
+    assert shapes.n_feet == 2
+
+
+def test_geoms_of_one_limb_are_one_foot(make):
+    """The arm and the lamp that is welded to it are one limb; the leg is another."""
+    shapes = find_shapes(make(feet=("arm", "lamp", "leg")))
     np.testing.assert_array_equal(shapes.foot, [-1, 0, 0, 1])
     np.testing.assert_array_equal(shapes.is_body, [True, False, False, False])
 
 
-def test_a_geom_named_foot_is_a_foot(make):
-    np.testing.assert_array_equal(
-        find_shapes(make(foot="name='left_Foot'")).foot, [-1, -1, -1, 0]
-    )
+def test_a_limb_without_a_foot_is_part_of_the_body(make):
+    shapes = find_shapes(make(feet=("leg",)))
+    np.testing.assert_array_equal(shapes.foot, [-1, -1, -1, 0])
+    np.testing.assert_array_equal(shapes.is_body, [True, True, True, False])
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -203,12 +205,20 @@ def test_the_standing_height_is_that_of_the_standing_pose_at_rest(bittle):
     assert batch.readings.standing_height == pytest.approx(settled, abs=2e-4)
 
 
-def test_a_robot_that_cannot_stand_still_raises(tmp_path):
-    path = tmp_path / "ice.xml"
-    text = TINY.read_text().replace("0 0 0.03 1 0 0 0 0 0", "0 0 5000 1 0 0 0 0 0")
-    path.write_text(text)
+def test_a_robot_that_cannot_stand_still_raises(tiny):
+    ice = tiny.model.__copy__()
+    ice.opt.gravity[0] = 5.0
+    ice.geom_friction[:] = 1e-6
+    robot = replace(tiny, model=ice, known_stance=tiny.stance)
     with pytest.raises(InputError, match="does not come to rest in its standing pose"):
-        RobotsBatch(load_robot(path), 1)
+        RobotsBatch(robot, 1)
+
+
+def test_a_robot_that_cannot_stand_raises_and_says_why(tiny):
+    stance = replace(tiny.stance, stands=False, how="its legs are too short")
+    message = "tiny has no standing pose, .*: its legs are too short. Choose one"
+    with pytest.raises(InputError, match=message):
+        RobotsBatch(load_robot(TINY, stance=stance), 1)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_contacts_with_the_ground_and_with_itself_are_separate(bittle):
 
 
 def test_parts_without_a_geom_name_have_the_name_of_their_body(tiny):
-    assert tiny.parts == ("base", "left", "right")
+    assert tiny.parts == ("base", "left", "left foot", "right", "right foot")
 
 
 def test_physics_changes_the_fingerprint_but_looks_do_not(bittle):
@@ -101,14 +101,17 @@ def test_targets_stay_within_both_ranges(tmp_path):
     np.testing.assert_allclose(robot.joint_range, [[0.5, np.pi / 3]])
 
 
-@pytest.mark.parametrize("name", ["stand", "standing", "home"])
-def test_a_keyframe_defines_the_standing_state(tmp_path, name):
-    key = f"</actuator><keyframe><key/><key name='{name}' qpos='0 0 2 1 0 0 0 .1 .2'/>"
-    path = write(tmp_path)
-    path.write_text(path.read_text().replace("</actuator>", key + "</keyframe>"))
-    np.testing.assert_allclose(
-        load_robot(path).standing, [0, 0, 2, 1, 0, 0, 0, 0.1, 0.2]
-    )
+@pytest.mark.parametrize("name", ["stand", "standing", "home", "any other name"])
+def test_a_keyframe_defines_the_standing_state(tiny, tmp_path, name):
+    """Another key comes first; a name that says nothing is only taken if it does."""
+    lying = "<key name='lying' qpos='0 0 0.03 1 0 0 0 0 0'/>"
+    keys = "<keyframe>" if name == "any other name" else f"<keyframe>{lying}"
+    text = TINY.read_text().replace('name="home"', f'name="{name}"')
+    path = tmp_path / "robot.xml"
+    path.write_text(text.replace("<keyframe>", keys))
+    stance = load_robot(path).stance
+    assert stance.how == f"its keyframe {name!r}"
+    np.testing.assert_array_equal(stance.qpos, tiny.standing)
 
 
 def test_distant_objects_do_not_raise_the_drop_height(tmp_path):
@@ -126,23 +129,23 @@ def test_a_robot_can_be_loaded_from_an_mjcf_file(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"base": ""}, r"must have one free joint.*but has 0 free joints"),
         (
             {"ground": GROUND + PENDULUM},
             r"must be its first joint, but is joint 1\. Move the robot",
         ),
-        ({"actuator": ""}, "has no position actuators"),
-        ({"actuator": "<motor joint='hinge'/>"}, "but 1 of 1 are of another kind"),
-        ({"actuator": SERVO.replace("kp", "gear='2' kp")}, "but 1 of 1 are of another"),
-        ({"actuator": SERVO.replace("kp", "timeconst='.1' kp")}, "but 1 of 1 are of"),
-        ({"actuator": SERVO.replace("position", "intvelocity")}, "are of another kind"),
-        ({"actuator": SERVO + "<position joint='base' kp='1'/>"}, "but 1 of 2 are of"),
+        (
+            {"base": "", "ground": GROUND + PENDULUM},
+            r"must have one free joint .* 2 of the bodies in its world have joints",
+        ),
+        (
+            {"actuator": SERVO + "<position joint='base' kp='1'/>"},
+            "drives the ball or free joint 'base'",
+        ),
         (
             {"actuator": "<position joint='limited' kp='1' ctrlrange='2 3'/>"},
             "control range of joint 'limited' does not overlap",
         ),
-        ({"ground": ""}, "has no ground"),
-        ({"ground": "<nonsense/>"}, r"robot.xml is not an MJCF model: .*nonsense"),
+        ({"ground": "<nonsense/>"}, r"MuJoCo cannot use .*robot.xml: .*nonsense"),
     ],
 )
 def test_a_model_that_cannot_work_is_an_error(tmp_path, change, message):
@@ -150,15 +153,47 @@ def test_a_model_that_cannot_work_is_an_error(tmp_path, change, message):
         load_robot(write(tmp_path, **change))
 
 
+@pytest.mark.parametrize(
+    ("change", "notes"),
+    [
+        ({}, []),
+        ({"base": ""}, ["A free joint was added to its fixed base."]),
+        ({"ground": ""}, ["A floor was added."]),
+        ({"actuator": ""}, ["It has no actuators, so 2 joints got servos"]),
+        ({"actuator": "<motor joint='hinge'/>"}, ["1 motors became servos"]),
+        (
+            {"actuator": SERVO.replace("position", "intvelocity")},
+            ["1 position actuators became plain servos"],
+        ),
+        (
+            {"actuator": SERVO.replace("kp", "gear='2' kp")},
+            ["1 position actuators became plain servos"],
+        ),
+        (
+            {"actuator": SERVO.replace("kp", "timeconst='.1' kp")},
+            ["1 position actuators became plain servos"],
+        ),
+    ],
+)
+def test_what_a_model_lacks_is_added_with_a_note(tmp_path, change, notes):
+    robot = load_robot(write(tmp_path, **change))
+    assert len(robot.notes) == len(notes)
+    for got, expected in zip(robot.notes, notes, strict=True):
+        assert got.startswith(expected)
+    assert (robot.model.nq, robot.model.jnt_type[0]) == (9, 0)
+    assert robot.model.nu == (1 if "hinge" in change.get("actuator", SERVO) else 2)
+
+
 def test_a_file_that_is_no_xml_is_an_error(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text("hello")
-    with pytest.raises(InputError, match="is not an MJCF model"):
+    with pytest.raises(InputError, match="is not XML: give an MJCF file"):
         load_robot(path)
 
 
 def test_the_error_for_an_unknown_robot_lists_the_known_ones():
-    with pytest.raises(InputError, match=r"one of bittle, bittle-real. Did you mean"):
+    message = r"one of bittle, bittle-real, menagerie:NAME.* Did you mean 'bittle'\?"
+    with pytest.raises(InputError, match=message):
         load_robot("bitle")
 
 

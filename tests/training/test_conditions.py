@@ -126,10 +126,10 @@ def test_a_policy_that_observes_delayed_commands_needs_them(trained_hard):
 
 def test_the_command_line_takes_conditions(trained_hard, study, capsys):
     main(["evaluate", str(trained_hard), "--poses", "4", "--conditions", "slope=5"])
-    assert "3 s each, under slope=5." in capsys.readouterr().out
+    assert "3.47 s each, under slope=5." in capsys.readouterr().out
     args = ["--poses", "4", "--trained-under", HARD]
     main(["evaluate", str(trained_hard), *args])
-    assert f"3 s each, under {HARD}." in capsys.readouterr().out
+    assert f"3.47 s each, under {HARD}." in capsys.readouterr().out
     err = refusal(capsys, "train", study, "--conditions", "torqe=0.5")
     assert "Did you mean 'torque'?" in err
     err = refusal(capsys, "evaluate", trained_hard, "--conditions", "delay=0.05")

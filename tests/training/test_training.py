@@ -272,8 +272,14 @@ def test_a_missing_gpu_is_an_error(study, capsys, monkeypatch):
 
 
 def test_without_policies_the_error_names_the_command_to_run(study, capsys):
-    err = refusal(capsys, "evaluate", study)
+    args = ["--run", "ka/seed-0", "--onnx", "a.onnx"]
+    err = refusal(capsys, "export", study, *args)
     assert f"Run `kaccess train {study} --task fall-recovery` first" in err
+
+
+def test_before_any_training_routes_are_tested(study):
+    (found,) = pipeline.evaluate(study, EvaluateConfig(poses=4))
+    assert found.name == "routes"
 
 
 def test_a_policy_of_another_task_is_refused(trained, tmp_path, capsys):

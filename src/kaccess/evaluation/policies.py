@@ -126,7 +126,8 @@ def find_controllers(
     """Return all policies of a study and its guide, by name.
 
     The guide needs a skill if the task is more than standing; without one it is left
-    out. Before any training, the guide is alone.
+    out. Before any training, the guide is alone, unless `trained_under` asks for
+    policies.
 
     Args:
         study: Study that holds them.
@@ -138,7 +139,8 @@ def find_controllers(
     """
     has_guide = task.to_stand or has_skill(study, task)
     found: dict[str, Act] = {}
-    if has_policies(study, task, trained_under) or not has_guide:
+    asked = bool(trained_under.text)
+    if asked or not has_guide or has_policies(study, task, trained_under):
         policies = find_policies(study, task, trained_under, best=best)
         found = {name: act_under(policy, under) for name, policy in policies.items()}
     if has_guide:
