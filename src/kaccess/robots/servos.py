@@ -7,7 +7,7 @@ model without actuators gets a servo on each joint.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -32,20 +32,25 @@ _MOST_TORQUE = 20.0
 
 @dataclass(frozen=True)
 class _Servo:
-    """A servo on a joint: stiffness, damping and torque limit (inf for none)."""
+    """A servo on a joint: stiffness, damping and torque limit (inf for none).
+
+    It has a range of targets if the actuator has one; else that of its joint.
+    """
 
     joint: int
     kp: float
     kd: float
     limit: float
+    targets: tuple[float, float] | None = None
 
 
 def is_servo(model: mujoco.MjModel) -> BoolArray:
     """Return whether each actuator is a plain servo on a joint of its own, (nu,)."""
-    joints = np.maximum(model.actuator_trnid[:, 0], 0)
+    on_joint = model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
+    joints = np.where(on_joint, model.actuator_trnid[:, 0], 0)
     alone = np.bincount(joints, minlength=model.njnt)[joints] == 1
     return np.asarray(
-        (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)
+        on_joint
         & np.isin(model.jnt_type[joints], SCALAR_JOINTS)
         & (model.actuator_gear[:, 0] == 1.0)
         & (model.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
@@ -90,6 +95,12 @@ def _holds_position(model: mujoco.MjModel) -> BoolArray:
     )
 
 
+def _takes_targets(model: mujoco.MjModel) -> BoolArray:
+    """Return which of these have a position as control, (nu,), not a velocity."""
+    integrates = model.actuator_dyntype == mujoco.mjtDyn.mjDYN_INTEGRATOR
+    return np.asarray(_holds_position(model) & ~integrates)
+
+
 def _convert(
     spec: mujoco.MjSpec, model: mujoco.MjModel, config: RobotConfig, weight: float
 ) -> list[str]:
@@ -99,14 +110,13 @@ def _convert(
     holds = _holds_position(model)
     servos = {each: _make_servo(model, each, joints[each], weight) for each in keep}
     ratios = {each: _get_ratio(model, each) for each in keep}
-    _convert_keys(spec, model, joints, keep, ratios, holds)
-    for actuator in list(spec.actuators):
-        number = actuator.id
+    _convert_keys(spec, model, joints, keep, ratios)
+    for number, actuator in enumerate(list(spec.actuators)):  # ids change by deletion
         if number in servos:
             _write(spec, actuator, model, _set_gains(servos[number], config))
         else:
             spec.delete(actuator)
-    return _describe(model, [servos[each] for each in keep], holds[keep], config)
+    return _describe([servos[each] for each in keep], holds[keep], config)
 
 
 def _add_to_joints(
@@ -178,7 +188,9 @@ def _get_ratio(model: mujoco.MjModel, actuator: int) -> float:
         ratio *= float(model.wrap_prm[model.tendon_adr[tendon]])
     if ratio == 0:
         name = model.actuator(actuator).name or f"number {actuator}"
-        raise InputError(f"its actuator {name!r} has gear 0 and moves nothing. Remove it.")
+        raise InputError(
+            f"its actuator {name!r} has gear 0 and moves nothing. Remove it."
+        )
     return ratio
 
 
@@ -192,13 +204,39 @@ def _make_servo(
         limit = float(np.abs(model.actuator_forcerange[actuator]).max()) * ratio
     if _holds_position(model)[actuator]:
         kp = float(model.actuator_gainprm[actuator, 0]) * ratio**2
-        kd = -float(model.actuator_biasprm[actuator, 2]) * ratio**2
-        return _Servo(joint, kp, max(kd, 0.0), limit)
+        kd = max(-float(model.actuator_biasprm[actuator, 2]), 0.0) * ratio**2
+        kd += _sum_damping(model, joint)
+        return _Servo(joint, kp, kd, limit, _find_targets(model, actuator))
     if model.actuator_ctrllimited[actuator]:
         gain = abs(float(model.actuator_gainprm[actuator, 0]))
         most = float(np.abs(model.actuator_ctrlrange[actuator]).max())
         limit = min(limit, gain * most * ratio)
     return _make_gains(model, joint, limit, weight)
+
+
+def _sum_damping(model: mujoco.MjModel, joint: int) -> float:
+    """Return the damping by velocity actuators beside a servo; they are left out."""
+    damps = (
+        (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
+        & (model.actuator_biasprm[:, 1] == 0)
+        & (model.actuator_biasprm[:, 2] < 0)
+    )
+    return sum(
+        -float(model.actuator_biasprm[each, 2]) * _get_ratio(model, each) ** 2
+        for each in map(int, np.flatnonzero(damps))
+        if _find_joint(model, each) == joint
+    )
+
+
+def _find_targets(model: mujoco.MjModel, actuator: int) -> tuple[float, float] | None:
+    """Return the range of the joint targets of an actuator; None if it has none."""
+    if not (model.actuator_ctrllimited[actuator] and _takes_targets(model)[actuator]):
+        return None
+    low, high = sorted(
+        float(end) / _get_ratio(model, actuator)
+        for end in model.actuator_ctrlrange[actuator]
+    )
+    return low, high
 
 
 def _make_gains(
@@ -218,7 +256,7 @@ def _make_gains(
 def _set_gains(servo: _Servo, config: RobotConfig) -> _Servo:
     kp = servo.kp if config.kp is None else config.kp
     kd = servo.kd if config.kp is None else kp * _DAMPING_TIME
-    return _Servo(servo.joint, kp, kd if config.kd is None else config.kd, servo.limit)
+    return replace(servo, kp=kp, kd=kd if config.kd is None else config.kd)
 
 
 def _write(
@@ -235,9 +273,11 @@ def _write(
     actuator.name = actuator.name or f"{joint.name}_servo"
     actuator.gear[:] = [1, 0, 0, 0, 0, 0]
     actuator.inheritrange = 0.0
-    limited = bool(model.jnt_limited[servo.joint])
-    actuator.ctrllimited = limited
-    actuator.ctrlrange = model.jnt_range[servo.joint] if limited else [0, 0]
+    targets = servo.targets
+    if targets is None and model.jnt_limited[servo.joint]:
+        targets = tuple(model.jnt_range[servo.joint])
+    actuator.ctrllimited = targets is not None
+    actuator.ctrlrange = targets or (0.0, 0.0)
     has_limit = bool(np.isfinite(servo.limit))
     actuator.forcelimited = has_limit
     actuator.forcerange = [-servo.limit, servo.limit] if has_limit else [0, 0]
@@ -249,13 +289,13 @@ def _convert_keys(
     joints: Sequence[int],
     keep: Sequence[int],
     ratios: dict[int, float],
-    holds: BoolArray,
 ) -> None:
     """Give keyframes the targets of servos: old targets, or the joint positions."""
+    has_target = _takes_targets(model)
     for number, key in enumerate(spec.keys):
         ctrl = [
             model.key_ctrl[number, each] / ratios[each]
-            if holds[each]
+            if has_target[each]
             else model.key_qpos[number, model.jnt_qposadr[joints[each]]]
             for each in keep
         ]
@@ -270,7 +310,6 @@ def _find_coupled(model: mujoco.MjModel) -> Iterator[int]:
 
 
 def _describe(
-    model: mujoco.MjModel,
     servos: Sequence[_Servo],
     holds: BoolArray,
     config: RobotConfig,
@@ -281,8 +320,8 @@ def _describe(
     notes = []
     if motors:
         notes.append(f"{len(motors)} motors became servos{_say_gains(motors)}")
-    n_other = model.nu - len(motors)
-    if n_other and len(motors) < len(servos):
+    n_other = len(servos) - len(motors)
+    if n_other:
         notes.append(f"{n_other} position actuators became plain servos, without gears")
     return [f"{note}." for note in notes]
 
