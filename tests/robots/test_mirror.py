@@ -23,14 +23,22 @@ def test_two_reflections_give_the_original(any_robot):
 
 def test_a_robot_with_one_heavier_leg_is_an_error(bittle):
     model = bittle.model.__copy__()
-    model.body("lf_thigh").mass *= 1.5
+    model.body("lf_thigh").mass *= 30
     with pytest.raises(InputError, match="mirrored states accelerate differently"):
         find_mirror(Robot("lopsided", model, 0.35))
 
 
+def test_a_slight_difference_is_accepted(bittle):
+    """Real robots have a camera or a cable on one side."""
+    model = bittle.model.__copy__()
+    model.body("lf_thigh").mass *= 1.05
+    model.body("lf_thigh").pos[0] += 1e-4
+    find_mirror(Robot("real", model, 0.35))
+
+
 def test_a_robot_with_one_more_damped_joint_is_an_error(bittle):
     model = bittle.model.__copy__()
-    model.dof_damping[6] *= 2
+    model.dof_damping[6] *= 4
     with pytest.raises(InputError, match="mirrored states accelerate differently"):
         find_mirror(Robot("stiff", model, 0.35))
 

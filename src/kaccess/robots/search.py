@@ -61,8 +61,8 @@ def _search_around(
         drawn = centre + spread * rng.normal(size=(_N_POSTURES, len(centre)))
         drawn = symmetric(drawn).clip(low, high)
         start = np.array([_take(robot, qpos, each) for each in drawn])
-        held = judge.hold(start, drawn)
-        for row in np.flatnonzero(judge.stands(held, start)):
+        held, stands = judge.hold(start, drawn)
+        for row in np.flatnonzero(stands):
             if best is None or held.qpos[row, 2] > best[0][2]:
                 best = held.qpos[row], drawn[row]
         if best is not None and (n_more := n_more - 1) < 0:

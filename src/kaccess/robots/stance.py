@@ -94,8 +94,8 @@ def find_stance(robot: "Robot") -> Stance:
         return Stance(first.written, first.targets, (), how, stands=False)
     judge = Judge(robot, floor)
     for posture in postures:
-        held = judge.hold(posture.qpos[None], posture.targets[None])
-        if judge.stands(held, posture.qpos[None])[0]:
+        held, stands = judge.hold(posture.qpos[None], posture.targets[None])
+        if stands[0]:
             return _settle(judge, posture, held)
     from kaccess.robots.search import search_stance
 
@@ -103,7 +103,9 @@ def find_stance(robot: "Robot") -> Stance:
     if found is None:
         how = _explain_fall(robot, floor, postures)
         return Stance(first.qpos, first.targets, (), how, stands=False)
-    return Stance(*found, judge.find_feet(found[0]), "a posture found by search")
+    qpos, targets = found
+    feet = judge.find_feet(qpos)
+    return Stance(_centre(qpos), targets, feet, "a posture found by search")
 
 
 def _explain_fall(robot: "Robot", floor: int, postures: "list[_Posture]") -> str:
@@ -114,8 +116,7 @@ def _explain_fall(robot: "Robot", floor: int, postures: "list[_Posture]") -> str
         model.actuator_biasprm[:, 1:3] *= factor
         judge = Judge(replace(robot, model=model), floor)
         for posture in postures:
-            held = judge.hold(posture.qpos[None], posture.targets[None])
-            if judge.stands(held, posture.qpos[None])[0]:
+            if judge.hold(posture.qpos[None], posture.targets[None])[1][0]:
                 return (
                     f"its servos are too soft to hold it upright; {factor:g} times as "
                     f"stiff, it stands in {posture.how}: set `kp`"
@@ -194,13 +195,27 @@ class Judge:
         self._seconds = _HOLD_TIME * math.sqrt(robot.rough_scale.length)
         self._may_touch = _find_limb_ends(robot)
 
-    def hold(self, qpos: Array, targets: Array) -> Held:
-        """Hold targets, (b, nu), from states at rest, (b, nq)."""
+    def hold(self, qpos: Array, targets: Array) -> tuple[Held, BoolArray]:
+        """Hold targets, (b, nu), from states at rest, (b, nq).
+
+        Returns:
+            `(held, stands)`: the robots at the end, and which of them stand, (b,).
+            Those must stand a second time: some fall over very slowly.
+        """
+        held = self._hold(qpos, targets)
+        stands = self._stands(held, qpos)
+        rows = np.flatnonzero(stands)
+        if len(rows):
+            again = self._hold(held.qpos[rows], targets[rows])
+            stands[rows] = self._stands(again, qpos[rows])
+        return held, stands
+
+    def _hold(self, qpos: Array, targets: Array) -> Held:
         return hold(
             self._robot.model, qpos, targets, seconds=self._seconds, floor=self._height
         )
 
-    def stands(self, held: Held, start: Array) -> BoolArray:
+    def _stands(self, held: Held, start: Array) -> BoolArray:
         """Return which robots stand at the end, (b,)."""
         still, qvel = self._still, np.abs(held.qvel) / _SPEED_FACTOR
         quiet = (
@@ -232,9 +247,14 @@ def _settle(judge: Judge, posture: _Posture, held: Held) -> Stance:
     rest, feet = held.qpos[0], judge.find_feet(held.qpos[0])
     if _is_close(judge, posture.written, rest):
         return Stance(posture.written, posture.targets, feet, posture.how)
-    level = rest.copy()
-    level[:2] = 0.0
-    return Stance(level, posture.targets, feet, posture.how)
+    return Stance(_centre(rest), posture.targets, feet, posture.how)
+
+
+def _centre(qpos: Array) -> Array:
+    """Return a state, (nq,), above the origin."""
+    centred = qpos.copy()
+    centred[:2] = 0.0
+    return centred
 
 
 def _is_close(judge: Judge, qpos: Array, rest: Array) -> bool:
@@ -250,11 +270,11 @@ def _is_close(judge: Judge, qpos: Array, rest: Array) -> bool:
 
 
 def _find_limb_ends(robot: "Robot") -> BoolArray:
-    """Return which geoms may be feet, (ngeom,): those given, else the ends of limbs."""
+    """Return which geoms may be feet, (ngeom,): limbs given, else the ends of limbs."""
     model = robot.model
-    if robot.given_feet is not None:
-        return np.isin(np.arange(model.ngeom), robot.given_feet)
     limbs = find_limbs(model, np.arange(model.ngeom))
+    if robot.given_feet is not None:
+        return np.isin(limbs, limbs[list(robot.given_feet)])
     bodies = np.unique(model.body_weldid)
     parents = model.body_weldid[model.body_parentid[bodies]]
     return np.asarray(~np.isin(limbs, parents))
