@@ -1,6 +1,6 @@
 """Which robots load, stand, sample and get up? One row per model, as a table.
 
-python experiments/any_robot.py menagerie/*/scene.xml --out runs/robots --table robots.csv
+python experiments/any_robot.py menagerie/*/scene.xml --table robots.csv
 python experiments/any_robot.py unitree_a1/scene.xml --n 300 --tests 100 --out runs/a1
 """
 
@@ -16,9 +16,8 @@ import tyro
 from kaccess import pipeline
 from kaccess.base.errors import InputError
 from kaccess.config import AccessConfig, EngineConfig, EvaluateConfig, SampleConfig
-from kaccess.evaluation.policies import ROUTES
 from kaccess.robots import Robot, load_robot
-from kaccess.study import Study
+from kaccess.study import ROUTES, Study
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,24 @@
 """A camera that follows a robot, rendered off screen."""
 
+from functools import lru_cache
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from kaccess.base.errors import InputError
 
-__all__ = ["AZIMUTH", "ELEVATION", "Camera", "make_camera", "make_renderer"]
+__all__ = [
+    "AZIMUTH",
+    "ELEVATION",
+    "Camera",
+    "make_camera",
+    "make_renderer",
+    "find_distance",
+]
 
 AZIMUTH, ELEVATION = -125.0, -24.0  # [deg], from the front left and above
+_VIEW_DISTANCE = 2.4  # of the camera, in radii of the robot: all of it is in view
 _WIDTH, _HEIGHT = 640, 480  # [pixels], within MuJoCo's default buffer
 
 
@@ -59,4 +69,24 @@ def make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:
     mujoco.mjv_defaultFreeCamera(model, camera)
     camera.lookat[:] = data.subtree_com[model.jnt_bodyid[0]]
     camera.azimuth, camera.elevation = AZIMUTH, ELEVATION
+    camera.distance = find_distance(model)
     return camera
+
+
+@lru_cache(maxsize=8)
+def find_distance(model: mujoco.MjModel) -> float:
+    """Return a distance from which the whole robot is in view [m]."""
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    return max(float(camera.distance), _VIEW_DISTANCE * _measure_radius(model))
+
+
+def _measure_radius(model: mujoco.MjModel) -> float:
+    """Return the radius of a ball about the robot in its zero pose [m]."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    base = model.jnt_bodyid[0]
+    geoms = model.body_rootid[model.geom_bodyid] == base
+    offset = data.geom_xpos[geoms] - data.subtree_com[base]
+    return float(np.linalg.norm(offset, axis=1).max(initial=0.0))

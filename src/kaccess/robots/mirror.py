@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Mirror", "find_mirror", "pair_joints"]
 
-# Real robots are nearly symmetric: a camera or a cable is on one side. How well mirrored
-# transitions agree is checked once more when times are estimated.
+# Real robots are nearly symmetric: a camera or a cable is on one side. How well
+# mirrored transitions agree is checked once more when times are estimated.
 _PLACE_TOL = 0.02  # [-], of the places of joints, in reaches of the robot
 _AXIS_TOL = 1e-3  # [-], of the cosine between axes of joints
 _RANGE_TOL = 0.1  # [rad], of the ends of joint ranges

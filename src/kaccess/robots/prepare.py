@@ -129,12 +129,15 @@ def _exclude_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:
     mujoco.mj_fwdPosition(model, data)
     own = find_movable(model)[data.contact.geom].all(axis=1)
     bodies = np.sort(model.geom_bodyid[data.contact.geom[own]], axis=1)
-    pairs = [(model.body(a).name, model.body(b).name) for a, b in set(map(tuple, bodies))]
-    for first, second in sorted(pairs):
+    pairs = sorted(
+        (model.body(int(first)).name, model.body(int(second)).name)
+        for first, second in set(map(tuple, bodies))
+    )
+    for first, second in pairs:
         spec.add_exclude(bodyname1=first, bodyname2=second)
     if not pairs:
         return []
-    names = " and ".join(sorted(pairs)[0])
+    names = " and ".join(pairs[0])
     more = f", and {len(pairs) - 1} more" if len(pairs) > 1 else ""
     return [f"Parts that overlap in its zero pose do not collide: {names}{more}."]
 

@@ -11,6 +11,7 @@ from kaccess.report.figures.style import ACCENT
 
 __all__ = ["draw_attitudes", "draw_contacts", "draw_poses", "pick_representatives"]
 
+_MOST_LETTERS = 44  # of a label beside a bar
 _MOST_DOTS = 3000  # above this, dots are stored as an image in the SVG
 
 
@@ -83,7 +84,8 @@ def draw_contacts(ax: Axes, cases: Sequence[tuple[str, int]], *, n: int = 12) ->
         n: Maximum number of cases to show.
     """
     shown = cases[:n]
-    names, counts = [name or "none" for name, _ in shown], [count for _, count in shown]
+    names = [_shorten(name) or "none" for name, _ in shown]
+    counts = [count for _, count in shown]
     bars = ax.barh(range(len(shown)), counts, color=ACCENT, height=0.72)
     ax.bar_label(bars, padding=3)
     ax.set_yticks(range(len(shown)), names, fontsize=8.5)
@@ -91,3 +93,13 @@ def draw_contacts(ax: Axes, cases: Sequence[tuple[str, int]], *, n: int = 12) ->
     ax.margins(x=0.12, y=0.02)
     ax.set(xlabel="poses")
     ax.tick_params(axis="y", length=0)
+
+
+def _shorten(case: str) -> str:
+    """Return the parts of a contact case, the last ones as a number if too long."""
+    parts, n = case.split(" + "), 1
+    while n < len(parts) and len(" + ".join(parts[: n + 1])) <= _MOST_LETTERS:
+        n += 1
+    return " + ".join(parts[:n]) + (
+        f" + {len(parts) - n} more" if n < len(parts) else ""
+    )

@@ -33,7 +33,7 @@ def make_learning_section(contents: Contents) -> Section:
         parts += [_draw_reward(runs, ordered), _draw_success(runs, ordered)]
         parts += _make_speed_table(runs, ordered)
     learned = {runs.task for runs in contents.curves}
-    for task in list_paper_tasks():
+    for task in list_paper_tasks(contents.poses.robot):
         if task not in learned:
             command = f"kaccess train {contents.study} --task {task}"
             text = f"{RunsName(task).label} has no learning curves yet."

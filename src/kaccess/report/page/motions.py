@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from kaccess.base.types import Array
 from kaccess.envs.tasks import make_task
 from kaccess.report.figures import draw_joints
+from kaccess.report.figures.motion import measure_height
 from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
 from kaccess.report.page.motion import Motion, pick_snapshots
@@ -32,7 +33,7 @@ def make_motion_section(contents: Contents) -> Section:
     for task, motion in contents.motions.items():
         title = make_task(task).motion or RunsName(task).label
         parts += _show_motion(contents, task, title, motion)
-    for task in list_paper_tasks():
+    for task in list_paper_tasks(contents.poses.robot):
         if task not in contents.motions:
             text = f"{make_task(task).motion} is shown here once a policy is trained."
             command = f"kaccess train {contents.study} --task {task}"
@@ -86,7 +87,7 @@ def _show_snapshots(
 
 def _draw_joint_values(motion: Motion, values: Array, label: str) -> Figure:
     with figure_style():
-        figure = make_figure(5.4, 4.0)
+        figure = make_figure(5.4, measure_height(motion.names))
         ax = figure.subplots()
         draw_joints(ax, motion.seconds, values, names=motion.names, label=label)
     return figure

@@ -1,7 +1,8 @@
 """Results and figures of the paper that the page refers to."""
 
-from kaccess.config import TASKS
+from kaccess.config import DEFAULT_TASK, TASKS
 from kaccess.envs.tasks import make_task
+from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName
 
 __all__ = ["find_paper_figure", "TABLE_II", "list_paper_tasks", "rank_starts"]
@@ -23,8 +24,13 @@ def rank_starts(starts: str) -> tuple[int, str]:
     return order.index(starts) if starts in order else len(order), starts
 
 
-def list_paper_tasks() -> list[str]:
-    """Return the tasks of the paper; the page asks for them if they are missing."""
+def list_paper_tasks(robot: Robot) -> list[str]:
+    """Return the tasks that the page asks for if they are missing.
+
+    They are those of the paper for its robot, and the first of them for other robots.
+    """
+    if robot.source not in ROBOTS:
+        return [DEFAULT_TASK]
     return [name for name in TASKS if make_task(name).paper_figure]
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import mujoco
 
 from kaccess.base.errors import InputError
+from kaccess.envs.camera import AZIMUTH, ELEVATION, find_distance
 from kaccess.report.play.clip import Clip
-from kaccess.report.rendering.render import AZIMUTH, ELEVATION
 
 try:
     from mujoco.studio import launch_thread, messages, plugin, viewer_protocol
@@ -125,7 +125,7 @@ class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types
         mujoco.mjv_defaultFreeCamera(model, camera)
         camera.lookat[:] = self._clip.qpos[:, :3].mean(axis=0)
         camera.azimuth, camera.elevation = AZIMUTH, ELEVATION
-        camera.distance *= _FARTHER
+        camera.distance = _FARTHER * find_distance(model)
 
     @messages.handler  # type: ignore[untyped-decorator]  # MuJoCo has no types
     def on_gui(self, _: messages.BuildGuiEvent) -> None:
