@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kaccess import Study, load_robot, pipeline, sample_poses
+from kaccess import (
+    AccessConfig,
+    Study,
+    estimate_times,
+    load_robot,
+    make_engine,
+    pipeline,
+    sample_poses,
+)
+from kaccess.access import estimate_to_standing
+from kaccess.access.graph import find_routes
 from kaccess.config import SampleConfig
 from kaccess.envs import FallRecovery, RobotVectorEnv
 from kaccess.robots import ROBOTS
@@ -84,6 +94,27 @@ def test_standing_is_what_fall_recovery_rewards(robot):
     assert info["success"][0]
     # The weights of Table I, with all feet on the floor, are 1.44 in all.
     assert 0.8 * 1.44 < reward[0] <= 1.442
+
+
+@pytest.mark.parametrize("name", ["quadruped.xml", "biped.xml"])
+def test_small_models_get_up_by_chains_of_moves(name):
+    assert np.isfinite(find_times_to_stand(MODELS / name)[1]).mean() > 0.8
+
+
+def test_a_robot_with_frozen_legs_never_turns_over():
+    poses, seconds = find_times_to_stand(MODELS / "frozen.xml")
+    on_feet = -poses.gravity[:, 2] > 0.9
+    assert 0 < on_feet.sum() < len(poses)
+    np.testing.assert_array_equal(np.isfinite(seconds), on_feet)
+
+
+def find_times_to_stand(model):
+    """Return 20 poses, and the time of the fastest route from each to standing."""
+    robot = load_robot(model)
+    engine, poses = make_engine("mujoco", robot), sample_poses(robot, 20)
+    times = estimate_times(poses, engine=engine)
+    to_standing = estimate_to_standing(poses, AccessConfig(), engine=engine)
+    return poses, find_routes(times, to_standing.times).seconds
 
 
 def test_a_study_remembers_how_it_stands(source, robot, tmp_path):
