@@ -146,7 +146,7 @@ def test_servos_that_are_too_soft_are_the_reason(load):
     assert not stance.stands
     assert re.fullmatch(
         r"its servos are too soft to hold it upright; \d+ times as stiff, it stands in "
-        r"its keyframe 'stand': set `kp`",
+        r"its keyframe 'stand'",
         stance.how,
     )
     stiff = re.search(r"\d+", stance.how).group()

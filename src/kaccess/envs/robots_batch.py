@@ -213,7 +213,8 @@ def _find_standing_height(robot: Robot) -> float:
     if not robot.stance.stands:
         raise InputError(
             f"{robot.name} has no standing pose, which tasks aim at: "
-            f"{robot.stance.how}. Choose one with `stand_key`, or set `kp` and `kd`."
+            f"{robot.stance.how}. Make a study with other gains (`kp`, `kd`) or with "
+            "another keyframe (`stand_key`)."
         )
     pose = settle_standing(robot)
     if pose is None:

@@ -82,7 +82,11 @@ class Summary:
             )
         stance = self.settings.get("loaded", {}).get("stance", {})
         if not stance.get("stands", True):
-            return f"This robot has no standing pose to get up to: {stance['how']}."
+            return (
+                f"This robot has no standing pose to get up to: {stance['how']}. Make "
+                "a study with other gains (--kp, --kd) or another keyframe "
+                "(--stand-key)."
+            )
         if not self.settings.get("standing", {}).get("rests", True):
             return (
                 "This robot does not stay in its standing pose, so it cannot get up to "

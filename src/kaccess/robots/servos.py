@@ -321,7 +321,9 @@ def _describe(
     if motors:
         notes.append(f"{len(motors)} motors became servos{_say_gains(motors)}")
     n_other = len(servos) - len(motors)
-    if n_other:
+    if n_other and (config.kp is not None or config.kd is not None):
+        notes.append(f"{len(used)} servos have the gains given{_say_gains(used)}")
+    elif n_other:
         notes.append(f"{n_other} position actuators became plain servos, without gears")
     return [f"{note}." for note in notes]
 

@@ -4,6 +4,7 @@ It is where a keyframe comes to rest under its targets. If every keyframe falls 
 there is none, a search looks for a posture that stands.
 """
 
+import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from kaccess.robots.robot import Robot
 
 __all__ = ["Stance", "find_stance", "measure_standing", "place_on_floor"]
+
+logger = logging.getLogger(__name__)
 
 _STANDING_KEYS = ("stand", "standing", "home")
 _HOLD_TIME = 3.0  # [s] for Bittle
@@ -99,6 +102,11 @@ def find_stance(robot: "Robot") -> Stance:
             return _settle(judge, posture, held)
     from kaccess.robots.search import search_stance
 
+    logger.info(
+        "%s falls over in its keyframe and its zero pose: looking for a posture that "
+        "stands",
+        robot.name,
+    )
     found = search_stance(robot, judge, first.qpos, first.targets)
     if found is None:
         how = _explain_fall(robot, floor, postures)
@@ -114,12 +122,13 @@ def _explain_fall(robot: "Robot", floor: int, postures: "list[_Posture]") -> str
         model = robot.model.__copy__()
         model.actuator_gainprm[:, 0] *= factor
         model.actuator_biasprm[:, 1:3] *= factor
+        model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # for stiff ones
         judge = Judge(replace(robot, model=model), floor)
         for posture in postures:
             if judge.hold(posture.qpos[None], posture.targets[None])[1][0]:
                 return (
-                    f"its servos are too soft to hold it upright; {factor:g} times as "
-                    f"stiff, it stands in {posture.how}: set `kp`"
+                    "its servos are too soft to hold it upright; "
+                    f"{factor:g} times as stiff, it stands in {posture.how}"
                 )
     return "it falls over in every posture tried, a search included"
 
