@@ -216,7 +216,7 @@ def test_a_robot_that_cannot_stand_still_raises(tiny):
 
 def test_a_robot_that_cannot_stand_raises_and_says_why(tiny):
     stance = replace(tiny.stance, stands=False, how="its legs are too short")
-    message = "tiny has no standing pose, .*: its legs are too short. Choose one"
+    message = r"tiny has no standing pose, .*: its legs are too short\. Make a study"
     with pytest.raises(InputError, match=message):
         RobotsBatch(load_robot(TINY, stance=stance), 1)
 
