@@ -31,7 +31,7 @@ class Config:
     table: Path | None = None
     """CSV file to write."""
     n: int = 20
-    """Number of poses."""
+    """Number of poses; 0 only loads the models."""
     tests: int = 0
     """Number of unseen poses from which routes are tested; 0 for none, which also
     leaves out the transition times."""
@@ -59,7 +59,11 @@ def main(config: Config) -> None:
 def _try(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
     """Yield what is found, stage by stage."""
     robot = load_robot(model)
-    yield _describe(robot)
+    notes = " ".join(robot.notes)
+    yield {"robot": robot.name, "joints": robot.model.nu, "notes": notes}
+    if not config.n:
+        return
+    yield _describe_stance(robot)
     engine = EngineConfig(threads=config.threads)
     study = pipeline.sample(model, folder, SampleConfig(n=config.n), engine=engine)
     draws = study.settings["draws"]
@@ -80,16 +84,13 @@ def _try(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
         }
 
 
-def _describe(robot: Robot) -> dict[str, Any]:
+def _describe_stance(robot: Robot) -> dict[str, Any]:
     return {
-        "robot": robot.name,
-        "joints": robot.model.nu,
         "stands": "yes" if robot.stance.stands else "no",
         "how": robot.stance.how,
         "height_m": f"{robot.standing[2]:.3f}",
         "size": robot.scale.length,
         "feet": robot.scale.n_feet if robot.stance.stands else 0,
-        "notes": " ".join(robot.notes),
     }
 
 

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.base.rotations import gravity_in_body
+from kaccess.base.rotations import gravity_in_body, quat_from_roll_pitch
 from kaccess.base.types import Array, BoolArray
 from kaccess.config import AccessConfig, StillConfig
 from kaccess.robots.contacts import find_floor, find_floor_contacts, find_limbs
@@ -32,6 +32,7 @@ _HOLD_TIME = 3.0  # [s] for Bittle
 _MAX_TILT = math.radians(15)  # [rad], as for the strict success of tasks
 _LEAST_HEIGHT = 0.7  # [-], of the height at the start: below, legs gave way
 _STIFFER = (3.0, 10.0, 100.0)  # [-], to see whether stiffer servos would hold it
+_NUDGE = math.radians(1)  # [rad], that a standing robot must bear
 _CLOSE = 0.25  # [-], share of the tolerances of a reached pose
 _SPEED_FACTOR = 3.0  # [-], on the speeds of a robot at rest: its joints may tremble
 
@@ -209,13 +210,14 @@ class Judge:
 
         Returns:
             `(held, stands)`: the robots at the end, and which of them stand, (b,).
-            Those must stand a second time: some fall over very slowly.
+            Those must stand a second time, after a nudge: some fall over very slowly,
+            or are balanced on a point.
         """
         held = self._hold(qpos, targets)
         stands = self._stands(held, qpos)
         rows = np.flatnonzero(stands)
         if len(rows):
-            again = self._hold(held.qpos[rows], targets[rows])
+            again = self._hold(_nudge(held.qpos[rows]), targets[rows])
             stands[rows] = self._stands(again, qpos[rows])
         return held, stands
 
@@ -257,6 +259,14 @@ def _settle(judge: Judge, posture: _Posture, held: Held) -> Stance:
     if _is_close(judge, posture.written, rest):
         return Stance(posture.written, posture.targets, feet, posture.how)
     return Stance(_centre(rest), posture.targets, feet, posture.how)
+
+
+def _nudge(qpos: Array) -> Array:
+    """Return states, (b, nq), tilted a little, forwards and sideways."""
+    nudged, tilt = qpos.copy(), quat_from_roll_pitch(np.array(_NUDGE), np.array(_NUDGE))
+    for state in nudged:
+        mujoco.mju_mulQuat(state[3:7], tilt, state[3:7].copy())
+    return nudged
 
 
 def _centre(qpos: Array) -> Array:
