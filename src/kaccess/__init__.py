@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ClusterConfig,
         EngineConfig,
         SacConfig,
+        RobotConfig,
         SampleConfig,
         StillConfig,
     )
@@ -38,6 +39,7 @@ __all__ = [
     "Poses",
     "Robot",
     "SacConfig",
+    "RobotConfig",
     "SampleConfig",
     "StillConfig",
     "Study",
@@ -62,6 +64,7 @@ _HOME = {
     "Poses": "poses",
     "Robot": "robots",
     "SacConfig": "config",
+    "RobotConfig": "config",
     "SampleConfig": "config",
     "StillConfig": "config",
     "Study": "study",
