@@ -18,8 +18,8 @@ if TYPE_CHECKING:
         AccessConfig,
         ClusterConfig,
         EngineConfig,
-        SacConfig,
         RobotConfig,
+        SacConfig,
         SampleConfig,
         StillConfig,
     )

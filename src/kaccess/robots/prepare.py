@@ -7,7 +7,10 @@ from kaccess.base.errors import InputError
 from kaccess.config import RobotConfig
 from kaccess.robots.contacts import (
     find_base,
+    find_collision_margins,
+    find_floor,
     find_ground,
+    find_limbs,
     find_movable,
     is_collider,
 )
@@ -38,6 +41,7 @@ def prepare_model(
     if file.path.suffix.lower() == ".urdf":
         notes += _exclude_overlaps(spec, model)
     notes += _add_floor(spec, model)
+    notes += _touch_floor(spec, compile_model(file))
     try:
         notes += add_servos(spec, model, config, height=_guess_height(model))
     except InputError as error:
@@ -169,6 +173,31 @@ def _add_floor(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:
     if not spec.lights:
         spec.worldbody.add_light(pos=[1, 1, 3], dir=[-0.3, -0.3, -1])
     return ["A floor was added."]
+
+
+def _touch_floor(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:
+    """Let all shapes that collide touch the floor, if those of the base cannot.
+
+    Models for walking often let only the soles touch it; a fallen robot would sink.
+    """
+    floor = find_floor(model)
+    if floor is None:
+        return []
+    margins = find_collision_margins(model, floor)
+    touching = np.flatnonzero(margins >= 0)
+    others = np.flatnonzero(find_movable(model) & is_collider(model) & (margins < 0))
+    if find_base(model) in find_limbs(model, touching) or not len(others):
+        return []
+    names = {geom.id: _name_geom(geom) for geom in spec.geoms}
+    for geom in others:
+        spec.add_pair(geomname1=names[floor], geomname2=names[int(geom)])
+    return [f"{len(others)} shapes that could only touch each other touch the floor."]
+
+
+def _name_geom(geom: mujoco.MjsGeom) -> str:
+    """Return the name of a geom; give it one if it has none."""
+    geom.name = geom.name or f"geom {geom.id}"
+    return str(geom.name)
 
 
 def _join_bits(bits: np.ndarray) -> int:
