@@ -100,7 +100,8 @@ def test_a_model_without_shapes_is_refused(load):
     with pytest.raises(InputError, match="ghost has no shapes that can touch"):
         load(
             "<mujoco model='ghost'><worldbody><body><freejoint/>"
-            "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/><body><joint name='j'/>"
+            "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
+            "<body><joint name='j'/>"
             "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/></body></body>"
             "</worldbody></mujoco>"
         )

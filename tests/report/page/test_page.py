@@ -9,6 +9,7 @@ import pytest
 from kaccess import InputError, Study, pipeline
 from kaccess.report.page.contents import read_contents
 from kaccess.report.page.motions import make_motion_section
+from kaccess.report.page.paper import list_paper_tasks
 from kaccess.report.page.run import make_run_section
 from kaccess.report.page.scores import find_best_run, score_starts
 from kaccess.report.page.tests import make_tests_section
@@ -130,11 +131,8 @@ def test_a_study_of_poses_only_names_the_next_commands(clustered, tmp_path):
         "kaccess access STUDY",  # graph
         "kaccess access STUDY",  # rivals
         "kaccess train STUDY --task fall-recovery",  # learning
-        "kaccess train STUDY --task backflip",
         "kaccess train STUDY --task fall-recovery",  # tests
-        "kaccess train STUDY --task backflip",
         "kaccess train STUDY --task fall-recovery",  # motion
-        "kaccess train STUDY --task backflip",
     ]
     assert [section["id"] for section in Outline(html).all("section")] == SECTIONS
 
@@ -231,3 +229,8 @@ def test_without_opengl_there_are_line_drawings_and_a_note(
 
 def test_json_cannot_end_a_script():
     assert _encode_script_json({"a": "</script>"}) == '{"a":"\\u003c/script>"}'
+
+
+def test_the_page_asks_for_the_backflips_of_the_paper_on_its_robot_only(bittle, tiny):
+    assert list_paper_tasks(bittle) == ["fall-recovery", "backflip"]
+    assert list_paper_tasks(tiny) == ["fall-recovery"]

@@ -33,7 +33,8 @@ def make_tests_section(contents: Contents) -> Section:
         scores.sort(key=lambda score: rank_starts(score.starts))
         parts += [_make_table(contents, test, scores), *_draw_clusters(test, scores)]
     tested = {test.runs.task for test in contents.policies}
-    for task in list_paper_tasks(contents.poses.robot):
+    trained = [runs.task for runs in contents.curves]
+    for task in dict.fromkeys([*list_paper_tasks(contents.poses.robot), *trained]):
         if task not in tested:
             text = f"{RunsName(task).label} has not been tested yet."
             parts.append(Missing(text, _name_command(contents, task)))
