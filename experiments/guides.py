@@ -20,7 +20,7 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import save_curves
-from kaccess.guide import Guide
+from kaccess.guide import FastestRoutes, Guide
 from kaccess.poses import Poses
 from kaccess.sac import CurveTests, Plan, RunFolder, train
 from kaccess.study import Study
@@ -161,8 +161,8 @@ def make_guide(study: Study, task: Task, kind: Kind, n: int) -> Guide:
     times, to_standing = study.finished_times[few, few], study.to_standing[few]
     if kind == "stand":  # without any move, the guide commands to stand
         times, to_standing = (np.full_like(x, np.inf) for x in (times, to_standing))
-    config = study.access_config
-    guide = Guide(poses, times, to_standing, n, task=task, config=config)
+    plan = FastestRoutes(poses, times, to_standing, study.access_config)
+    guide = Guide(plan, poses, n, task=task)
     if kind == "quiet":
         guide.noise = 0.0
     return guide

@@ -93,3 +93,9 @@ def trained(clustered, tmp_path_factory):
 def study(clustered, tmp_path):
     """A copy, to be changed."""
     return shutil.copytree(clustered, tmp_path / "study")
+
+
+@pytest.fixture
+def no_replay(monkeypatch):
+    """Let tests count simulations of tiles only."""
+    monkeypatch.setattr(pipeline, "replay_once", lambda *_: None)

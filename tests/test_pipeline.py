@@ -47,6 +47,7 @@ def test_access_fills_the_matrix(tiny_study, expected):
     assert set(np.unique(study.outcomes)) <= {1, 2, 3, 4}
 
 
+@pytest.mark.usefixtures("no_replay")
 def test_interrupted_and_resumed_gives_the_same(tiny_study, expected, monkeypatch):
     """Ctrl-C in the middle of the third tile; the first two are not run again."""
     settle, calls = MujocoEngine.settle, []
@@ -105,6 +106,7 @@ def test_killed_at_any_moment_loses_one_tile_at_most(tiny_study, expected):
     np.testing.assert_array_equal(Study(tiny_study).times, expected)
 
 
+@pytest.mark.usefixtures("no_replay")
 def test_a_large_batch_takes_several_tiles_at_once(tiny_study, expected, monkeypatch):
     """A GPU takes several tiles per batch; finished tiles are left out."""
     monkeypatch.setattr(MujocoEngine, "batch_size", 10 * 24)
@@ -331,6 +333,7 @@ def test_another_model_is_refused(tmp_path):
         pipeline.access(tmp_path / "study", AccessConfig())
 
 
+@pytest.mark.usefixtures("no_replay")
 def test_mirrored_studies_simulate_half_the_rows(tmp_path, monkeypatch):
     path = tmp_path / "study"
     pipeline.sample(str(TINY), path, SampleConfig(n=12, mirror=True))

@@ -42,7 +42,7 @@ from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import StoredClustering, Study, StudyLike, timed
 from kaccess.study.study import describe_origin
-from kaccess.study.transitions import estimate_once, estimate_tiles
+from kaccess.study.transitions import estimate_once, estimate_tiles, replay_once
 
 if TYPE_CHECKING:
     from kaccess.access.agreement import EngineComparison
@@ -175,8 +175,9 @@ def access(
     simulator = make_engine(engine, study.robot, study.still)
     used = {"engine": EngineConfig.of(engine).engine}
     study.record("access", asdict(config) | used)
-    estimate_once(study, config, simulator)
-    estimate_tiles(study, tiles, config, simulator, progress=progress)
+    nodes = estimate_once(study, config, simulator)
+    estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
+    replay_once(study, config, simulator, nodes)
     return study
 
 

@@ -18,7 +18,7 @@ from kaccess.access import (
     estimate_to_standing,
     split_rows,
 )
-from kaccess.access.estimate import _is_close
+from kaccess.access.estimate import is_close
 from kaccess.base.rotations import gravity_in_body
 from kaccess.config import SampleConfig
 from kaccess.engines import Settled
@@ -82,7 +82,7 @@ def test_a_goal_is_reached_if_joints_height_and_gravity_are_close(bittle):
     def close(change):
         qpos = goal.copy()
         change(qpos)
-        return bool(_is_close(bittle, qpos, goal, config)[0])
+        return bool(is_close(bittle, qpos, goal, config)[0])
 
     def joints(rad):
         return lambda q: q.__setitem__((0, slice(7, 9)), q[0, 7:9] + rad / np.sqrt(2))

@@ -7,7 +7,7 @@ from kaccess import AccessConfig, InputError, estimate_times
 from kaccess.access.estimate import estimate_to_standing
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import PoseTest
-from kaccess.guide import Guide, follow_guide
+from kaccess.guide import FastestRoutes, Guide, follow_guide
 from kaccess.poses import Poses
 from kaccess.training import GuidedWarmUp
 
@@ -27,6 +27,11 @@ def four(poses):
     return chosen, times, to_standing
 
 
+def make_guide(poses, times, to_standing, n, *, task, config=None, skill=None):
+    plan = FastestRoutes(poses, times, to_standing, config or AccessConfig())
+    return Guide(plan, poses, n, task=task, skill=skill)
+
+
 def seen(poses, rows):
     """Return the observations of robots at rest in these poses."""
     return np.concatenate(
@@ -41,7 +46,7 @@ def action_to(robot, joints):
 
 def test_commands_the_next_pose_of_the_route_until_its_time_is_over(four):
     poses, times, to_standing = four
-    guide = Guide(poses, times, to_standing, 1, task=TASK)
+    guide = make_guide(poses, times, to_standing, 1, task=TASK)
     yes, no = np.array([True]), np.array([False])
     n_steps = int(np.ceil((0.5 + 0.1) * RATE))  # the move to pose 1, and the margin
     for step in range(n_steps):  # no observation is used meanwhile
@@ -53,7 +58,7 @@ def test_commands_the_next_pose_of_the_route_until_its_time_is_over(four):
 
 def test_a_new_episode_begins_a_new_route(four):
     poses, times, to_standing = four
-    guide = Guide(poses, times, to_standing, 2, task=TASK)
+    guide = make_guide(poses, times, to_standing, 2, task=TASK)
     guide.act(seen(poses, [0, 0]), np.array([True, True]))
     actions = guide.act(seen(poses, [1, 1]), np.array([False, True]))
     expected = action_to(poses.robot, poses.joints[[1, 2]])
@@ -64,7 +69,7 @@ def test_standing_is_commanded_at_the_end_and_where_there_is_no_route(four):
     poses, times, to_standing = four
     robot = poses.robot
     stand = robot.get_joints(robot.standing[None])
-    guide = Guide(poses, times, to_standing, 3, task=TASK)
+    guide = make_guide(poses, times, to_standing, 3, task=TASK)
     upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
     obs = np.concatenate([seen(poses, [2, 3]), upright])
     actions = guide.act(obs, np.ones(3, bool))
@@ -73,8 +78,8 @@ def test_standing_is_commanded_at_the_end_and_where_there_is_no_route(four):
 
 def test_continues_from_a_stored_state(four):
     poses, times, to_standing = four
-    first = Guide(poses, times, to_standing, 2, task=TASK)
-    second = Guide(poses, times, to_standing, 2, task=TASK)
+    first = make_guide(poses, times, to_standing, 2, task=TASK)
+    second = make_guide(poses, times, to_standing, 2, task=TASK)
     no = np.zeros(2, bool)
     first.act(seen(poses, [0, 1]), ~no)
     second.set_state(first.get_state())
@@ -88,7 +93,7 @@ def test_a_state_within_a_longer_skill_is_an_error(four):
     poses, times, to_standing = four
     task, nu = make_task("backflip"), poses.robot.model.nu
     long, short = (
-        Guide(poses, times, to_standing, 1, task=task, skill=np.zeros((n, nu)))
+        make_guide(poses, times, to_standing, 1, task=task, skill=np.zeros((n, nu)))
         for n in (9, 3)
     )
     stand = poses.robot.get_joints(poses.robot.standing[None])
@@ -100,8 +105,8 @@ def test_a_state_within_a_longer_skill_is_an_error(four):
 
 def test_the_warm_up_guides_only_guided_robots_with_bounded_noise(four):
     poses, times, to_standing = four
-    guide = Guide(poses, times, to_standing, 2, task=TASK)
-    plain = Guide(poses, times, to_standing, 2, task=TASK)
+    guide = make_guide(poses, times, to_standing, 2, task=TASK)
+    plain = make_guide(poses, times, to_standing, 2, task=TASK)
     warm_up = GuidedWarmUp(guide, np.array([1, 3]))
     random = np.random.default_rng(0).uniform(-1, 1, (4, poses.robot.model.nu))
     obs, began = seen(poses, [0, 0, 1, 1]), np.ones(4, bool)
@@ -117,7 +122,7 @@ def test_poses_that_reach_standing_get_up(poses, engine):
     config = AccessConfig()
     times = estimate_times(poses, config, engine=engine)
     to_standing = estimate_to_standing(poses, config, engine=engine).times
-    guide = Guide(poses, times, to_standing, len(poses), task=TASK, config=config)
+    guide = make_guide(poses, times, to_standing, len(poses), task=TASK, config=config)
     scores = PoseTest(TASK, poses.robot, poses.qpos).score(follow_guide(guide))
     at_once = np.isfinite(to_standing)
     assert at_once.any()
@@ -128,7 +133,7 @@ def test_a_standing_robot_performs_the_skill_and_is_then_observed_again(four):
     poses, times, to_standing = four
     robot, task = poses.robot, make_task("backflip")
     skill = np.random.default_rng(0).uniform(-1, 1, (3, robot.model.nu))
-    guide = Guide(poses, times, to_standing, 1, task=task, skill=skill)
+    guide = make_guide(poses, times, to_standing, 1, task=task, skill=skill)
     stand = robot.get_joints(robot.standing[None])
     upright = np.concatenate([[[0, 0, -1]], np.zeros((1, 3)), stand], axis=1)
     begins, goes_on = np.array([True]), np.array([False])
@@ -144,13 +149,13 @@ def test_a_standing_robot_performs_the_skill_and_is_then_observed_again(four):
 def test_a_skill_tolerates_less_noise_than_a_move(four):
     poses, times, to_standing = four
     skill = np.zeros((3, poses.robot.model.nu))
-    standing = Guide(poses, times, to_standing, 1, task=TASK)
+    standing = make_guide(poses, times, to_standing, 1, task=TASK)
     task = make_task("backflip")
-    flipping = Guide(poses, times, to_standing, 1, task=task, skill=skill)
+    flipping = make_guide(poses, times, to_standing, 1, task=task, skill=skill)
     assert flipping.noise < standing.noise
 
 
 def test_a_task_beyond_standing_needs_a_skill(four):
     poses, times, to_standing = four
     with pytest.raises(InputError, match="Give the guide a `skill`"):
-        Guide(poses, times, to_standing, 1, task=make_task("backflip"))
+        make_guide(poses, times, to_standing, 1, task=make_task("backflip"))

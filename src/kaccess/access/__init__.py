@@ -8,10 +8,14 @@ from kaccess.access.estimate import (
     estimate_rows,
     estimate_times,
     estimate_to_standing,
+    find_nodes,
     merge_rows,
     split_rows,
 )
 from kaccess.access.graph import Connectivity, Routes, find_routes, measure_connectivity
+from kaccess.access.landings import Landings, Nodes
+from kaccess.access.plan import Plan
+from kaccess.access.replay import replay_plan
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
@@ -26,7 +30,12 @@ __all__ = [
     "estimate_pairs",
     "estimate_rows",
     "estimate_times",
+    "Landings",
+    "Nodes",
+    "Plan",
     "estimate_to_standing",
+    "find_nodes",
+    "replay_plan",
     "find_routes",
     "merge_rows",
     "split_rows",

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kaccess.access.landings import Landings, Nodes
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import FLOOR, AccessConfig, EngineConfig, EngineName
@@ -27,6 +28,8 @@ __all__ = [
     "estimate_rows",
     "estimate_times",
     "estimate_to_standing",
+    "find_nodes",
+    "is_close",
     "merge_rows",
     "split_rows",
 ]
@@ -53,10 +56,12 @@ class Transitions:
     Args:
         times: Time until at rest in the goal pose [s], float32; inf if not reached.
         outcomes: `Outcome` of each transition, uint8.
+        landings: Where each transition came to rest; None if not asked for.
     """
 
     times: Array
     outcomes: IntArray
+    landings: Landings | None = None
 
 
 def estimate_times(
@@ -121,19 +126,33 @@ def estimate_rows(
     config: AccessConfig,
     *,
     engine: Engine,
+    nodes: Nodes | None = None,
     progress: Progress | None = None,
 ) -> Transitions:
     """Estimate the transitions from some poses to all, (len(rows), n).
 
     With mirrored poses only even rows are simulated: the row of a mirrored pose is that
     of its partner with the columns of partners swapped. `progress` is called
-    with (simulations done, total).
+    with (simulations done, total). Landings are found if `nodes` are given.
     """
     if not poses.mirrored:
-        return _simulate_rows(poses, rows, config, engine, progress)
+        return _simulate_rows(poses, rows, config, engine, nodes, progress)
     assert rows.start % 2 == 0 and len(rows) % 2 == 0  # whole mirrored pairs
-    half = _simulate_rows(poses, rows[::2], config, engine, progress)
-    return Transitions(_add_partners(half.times), _add_partners(half.outcomes))
+    half = _simulate_rows(poses, rows[::2], config, engine, nodes, progress)
+    found = half.landings
+    return Transitions(
+        _add_partners(half.times),
+        _add_partners(half.outcomes),
+        None if found is None else _mirror_landings(found),
+    )
+
+
+def _mirror_landings(half: Landings) -> Landings:
+    """Insert the landings of mirrored poses: at the partners of the nodes."""
+    n = half.node.shape[1]
+    node = _add_partners(half.node)
+    node[1::2] = np.where(node[1::2] < n, node[1::2] ^ 1, n)
+    return Landings(node, _add_partners(half.distance), _add_partners(half.seconds))
 
 
 def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
@@ -143,23 +162,36 @@ def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
     return both.reshape(-1, rows.shape[1])
 
 
-def estimate_to_standing(
-    poses: Poses, config: AccessConfig, *, engine: Engine
-) -> Transitions | None:
-    """Estimate the transition from each pose to standing, (n,).
+def find_nodes(poses: Poses, config: AccessConfig, *, engine: Engine) -> Nodes | None:
+    """Return the nodes of the posture graph; None if the robot does not stay standing.
 
-    The goal is the state in which the robot comes to rest when it starts standing and
-    holds its joints. Return None if it does not stay standing.
+    Standing is the state in which the robot comes to rest when it starts standing and
+    holds its joints.
     """
     robot, config = poses.robot, poses.robot.scale.fit(config)
     joints = robot.standing_targets[None]
     stand = engine.settle(robot.standing[None], joints, time_limit=config.time_limit)
-    stays = _is_close(robot, stand.qpos, robot.standing[None], config).all()
+    stays = is_close(robot, stand.qpos, robot.standing[None], config).all()
     if not (stays and robot.stance.stands):
         return None
-    goal = np.repeat(stand.qpos, len(poses), axis=0)
-    targets = np.repeat(joints, len(poses), axis=0)
-    return _measure(robot, poses.qpos, targets, goal, config, engine)
+    return Nodes(robot, poses.qpos, stand.qpos[0], config)
+
+
+def estimate_to_standing(
+    poses: Poses, config: AccessConfig, *, engine: Engine, nodes: Nodes | None = None
+) -> Transitions | None:
+    """Estimate the transition from each pose to standing, (n,).
+
+    Return None if the robot does not stay standing. `nodes` are those of `find_nodes`,
+    if known.
+    """
+    nodes = find_nodes(poses, config, engine=engine) if nodes is None else nodes
+    if nodes is None:
+        return None
+    robot, n = poses.robot, len(poses)
+    goal = np.repeat(nodes.qpos[-1:], n, axis=0)
+    targets = np.repeat(robot.standing_targets[None], n, axis=0)
+    return _measure(robot, poses.qpos, targets, goal, config, engine, nodes)
 
 
 def estimate_pairs(
@@ -169,6 +201,7 @@ def estimate_pairs(
     config: AccessConfig,
     *,
     engine: Engine,
+    nodes: Nodes | None = None,
     progress: Progress | None = None,
 ) -> Transitions:
     """Estimate the transitions from poses `source`, (b,), to poses `goal`, (b,)."""
@@ -177,9 +210,17 @@ def estimate_pairs(
     moves = source != goal  # a pose reaches itself in no time
     start, end = poses.qpos[source[moves]], poses.qpos[goal[moves]]
     targets = poses.robot.get_joints(end)
-    measured = _measure(poses.robot, start, targets, end, config, engine, progress)
+    measured = _measure(
+        poses.robot, start, targets, end, config, engine, nodes, progress
+    )
     times[moves], outcomes[moves] = measured.times, measured.outcomes
-    return Transitions(times, outcomes)
+    if measured.landings is None:
+        return Transitions(times, outcomes)
+    landings = Landings(source.astype(np.int32), np.zeros_like(times), times.copy())
+    landings.node[moves] = measured.landings.node
+    landings.distance[moves] = measured.landings.distance
+    landings.seconds[moves] = measured.landings.seconds
+    return Transitions(times, outcomes, landings)
 
 
 def _simulate_rows(
@@ -187,12 +228,18 @@ def _simulate_rows(
     rows: range,
     config: AccessConfig,
     engine: Engine,
+    nodes: Nodes | None,
     progress: Progress | None,
 ) -> Transitions:
     n = len(poses)
     source, goal = np.repeat(rows, n), np.tile(np.arange(n), len(rows))
-    flat = estimate_pairs(poses, source, goal, config, engine=engine, progress=progress)
-    return Transitions(flat.times.reshape(-1, n), flat.outcomes.reshape(-1, n))
+    flat = estimate_pairs(
+        poses, source, goal, config, engine=engine, nodes=nodes, progress=progress
+    )
+    landings = None if flat.landings is None else flat.landings.reshape(-1, n)
+    return Transitions(
+        flat.times.reshape(-1, n), flat.outcomes.reshape(-1, n), landings
+    )
 
 
 def _measure(
@@ -202,6 +249,7 @@ def _measure(
     goal: Array,
     config: AccessConfig,
     engine: Engine,
+    nodes: Nodes | None = None,
     progress: Progress | None = None,
 ) -> Transitions:
     """Hold `targets`, (b, nu), from states `start`; compare with states `goal`."""
@@ -209,19 +257,20 @@ def _measure(
     settled = engine.settle(
         start, targets, time_limit=config.time_limit, progress=progress
     )
-    close = _is_close(robot, settled.qpos, goal, config)
+    close = is_close(robot, settled.qpos, goal, config)
     outcomes = np.select(
         [settled.diverged, ~np.isfinite(settled.time), ~close],
         [int(Outcome.DIVERGED), int(Outcome.RESTLESS), int(Outcome.ELSEWHERE)],
         int(Outcome.REACHED),
     ).astype(np.uint8)
     times = np.where(outcomes == Outcome.REACHED, settled.time, np.inf)
-    return Transitions(times.astype(np.float32), outcomes)
+    landings = None
+    if nodes is not None:
+        landings = nodes.find_landings(settled.qpos, settled.time)
+    return Transitions(times.astype(np.float32), outcomes, landings)
 
 
-def _is_close(
-    robot: Robot, qpos: Array, goal: Array, config: AccessConfig
-) -> BoolArray:
+def is_close(robot: Robot, qpos: Array, goal: Array, config: AccessConfig) -> BoolArray:
     """Return whether states, (b, nq), are close to goals, (b, nq)."""
     joints = robot.subtract_joints(robot.get_joints(qpos), robot.get_joints(goal))
     height = qpos[:, 2] - goal[:, 2]

@@ -1,6 +1,6 @@
 """Getting up without learning: the guide, and skills that a search has found."""
 
-from kaccess.guide.guide import Guide, follow_guide
+from kaccess.guide.guide import FastestRoutes, Guide, follow_guide
 from kaccess.guide.skill import (
     Skill,
     find_skill,
@@ -10,6 +10,7 @@ from kaccess.guide.skill import (
 )
 
 __all__ = [
+    "FastestRoutes",
     "Guide",
     "Skill",
     "find_skill",

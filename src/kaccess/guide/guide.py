@@ -1,13 +1,16 @@
 """The guide: a controller that stands robots up by measured moves, without learning.
 
-The fastest routes over the accessibility graph say which pose to command next from each
-pose. The guide finds the pose nearest to the robot, commands the next pose of its
-route, waits for the measured time of that move, and observes again. It has the same
-observations as a policy. A standing robot keeps standing or, if the task is more
-than standing, performs a skill that a search has found.
+A plan says which pose to command in any posture. The guide commands it, waits for the
+time that such a move takes, and observes again. It has the same observations as a
+policy. A standing robot keeps standing or, if the task is more than standing, performs
+a skill that a search has found.
+
+Plans are made from where moves ended (`kaccess.access.Plan`). Studies made before that
+was stored have a plan of fastest routes over the moves that reached their goals.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -20,9 +23,10 @@ from kaccess.config import AccessConfig, ForBittle
 from kaccess.envs.task import Task
 from kaccess.guide.skill import find_skill
 from kaccess.poses import Poses
+from kaccess.robots import Robot
 from kaccess.study import Study
 
-__all__ = ["Guide", "follow_guide"]
+__all__ = ["FastestRoutes", "Guide", "MovePlan", "follow_guide"]
 
 _MARGIN = ForBittle(0.1, "s")  # added to the measured time of a move
 _STANDING_TIME = ForBittle(0.5, "s")  # between two observations of a standing robot
@@ -31,16 +35,66 @@ _NOISE = 0.35
 _SKILL_NOISE = 0.1  # less, because a flight is easily disturbed
 
 
+class MovePlan(Protocol):
+    """Says what to command in any posture; the last of m + 1 nodes is standing."""
+
+    def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
+        """Return what to command in postures, (b, 3) and (b, nu).
+
+        Returns:
+            `(command, seconds, nearest)`, (b,) each: node whose joints to command, time
+            of the move [s], and nearest node.
+        """
+        ...
+
+
+class FastestRoutes:
+    """A plan by the fastest routes over moves that reached their goals.
+
+    Args:
+        poses: m poses.
+        times: (m, m) seconds from pose i to pose j; inf if no move reaches it.
+        to_standing: (m,) seconds from each pose to standing; inf if no move does.
+        config: Tolerances; they scale the nearest-pose distance.
+    """
+
+    def __init__(
+        self, poses: Poses, times: Array, to_standing: Array, config: AccessConfig
+    ) -> None:
+        robot, config = poses.robot, poses.robot.scale.fit(config)
+        self._scale = np.array([1 / config.gravity_tol, 1 / config.joint_tol])
+        stand = robot.standing[None]  # the last row
+        joints = np.concatenate([poses.joints, robot.get_joints(stand)])
+        gravity = np.concatenate([poses.gravity, gravity_in_body(stand[:, 3:7])])
+        self._tree = KDTree(self._embed(gravity, joints))
+        wait = robot.scale.fit(_STANDING_TIME)
+        self._next, self._seconds = _find_next_moves(times, to_standing, wait)
+
+    def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
+        """Return the next move of the route of the nearest pose."""
+        _, nearest = self._tree.query(self._embed(gravity, joints))
+        nearest = np.asarray(nearest)
+        return *self.follow(nearest), nearest
+
+    def follow(self, nearest: IntArray) -> tuple[IntArray, Array]:
+        """Return the next command of each node's route, and its time [s]."""
+        return self._next[nearest], self._seconds[nearest]
+
+    def _embed(self, gravity: Array, joints: Array) -> Array:
+        """Return points; the closer two of them, the more similar the postures."""
+        return np.concatenate(
+            [gravity * self._scale[0], joints * self._scale[1]], axis=1
+        )
+
+
 class Guide:
     """Stands n robots up, each from any pose.
 
     Args:
-        poses: Poses of a study.
-        times: (m, m) seconds from pose i to pose j; inf if no move reaches it.
-        to_standing: (m,) seconds from each pose to standing; inf if no move does.
+        plan: Says what to command in any posture.
+        poses: Poses of a study; the nodes of the plan are these, and standing.
         n: Number of robots.
         task: Task of the robots; it defines their observations.
-        config: Tolerances; they scale the nearest-pose distance.
         skill: (s, nu) actions from standing; needed if the task is more than standing.
 
     Attributes:
@@ -50,13 +104,11 @@ class Guide:
 
     def __init__(
         self,
+        plan: MovePlan,
         poses: Poses,
-        times: Array,
-        to_standing: Array,
         n: int,
         *,
         task: Task,
-        config: AccessConfig | None = None,
         skill: Array | None = None,
     ) -> None:
         if skill is None and not task.to_stand:
@@ -64,41 +116,29 @@ class Guide:
                 f"Routes end with standing, but {task.name!r} needs more. Give "
                 "the guide a `skill`."
             )
-        robot, scale = poses.robot, poses.robot.scale
-        task, config = task.fit_to(robot), scale.fit(config or AccessConfig())
-        self._task, self._n_joints = task, robot.model.nu
-        self._scale = np.array([1 / config.gravity_tol, 1 / config.joint_tol])
-        stand = robot.standing[None]  # the last row
-        joints = np.concatenate([poses.joints, robot.get_joints(stand)])
-        targets = np.concatenate([poses.joints, robot.standing_targets[None]])
-        gravity = np.concatenate([poses.gravity, gravity_in_body(stand[:, 3:7])])
-        self._tree = KDTree(self._embed(gravity, joints))
-        self._actions = np.clip(robot.to_actions(targets), -1.0, 1.0)
-        wait, margin = scale.fit(_STANDING_TIME), scale.fit(_MARGIN)
-        self._next, seconds = _find_next_moves(times, to_standing, wait)
-        self._steps = np.ceil((seconds + margin) * task.control_rate).astype(int)
+        robot = poses.robot
+        self._plan, self._task = plan, task.fit_to(robot)
+        self._n_joints = robot.model.nu
+        self._margin = robot.scale.fit(_MARGIN)
+        self._actions = _list_actions(robot, poses)
         self.noise = _NOISE if skill is None else _SKILL_NOISE
-        keep_standing = np.repeat(self._actions[-1:], self._steps[-1], axis=0)
-        self._skill = keep_standing if skill is None else skill
-        self._steps[-1] = len(self._skill)
-        self._at = np.zeros(n, np.int64)
+        self._skill = self._keep_standing(robot) if skill is None else skill
+        self._command: IntArray = np.zeros(n, np.int64)
+        self._stands = np.zeros(n, bool)
         self._steps_left = np.zeros(n, np.int64)
 
     def __len__(self) -> int:
-        return len(self._at)
+        return len(self._command)
 
     @classmethod
     def of(cls, study: Study, n: int, *, task: Task) -> "Guide":
         """Return a guide for n robots from the moves and the skill of a study."""
-        return cls(
-            study.poses,
-            study.finished_times,
-            study.to_standing,
-            n,
-            task=task,
-            config=study.access_config,
-            skill=None if task.to_stand else find_skill(study, task).actions,
+        times = study.finished_times
+        plan: MovePlan = study.plan or FastestRoutes(
+            study.poses, times, study.to_standing, study.access_config
         )
+        skill = None if task.to_stand else find_skill(study, task).actions
+        return cls(plan, study.poses, n, task=task, skill=skill)
 
     def act(self, obs: Array, began: BoolArray) -> Array:
         """Return the next actions, (n, nu) in [-1, 1].
@@ -110,32 +150,61 @@ class Guide:
         self._steps_left = np.where(began, 0, self._steps_left - 1)
         due = np.flatnonzero(self._steps_left <= 0)
         if len(due):
-            gravity, joints = self._task.read_posture(obs[due], self._n_joints)
-            _, self._at[due] = self._tree.query(self._embed(gravity, joints))
-            self._steps_left[due] = self._steps[self._at[due]]
-        actions = np.asarray(self._actions[self._next[self._at]])
-        stands = self._at == len(self._next) - 1
+            self._look(due, obs[due])
+        actions = np.asarray(self._actions[self._command])
+        stands = self._stands
         actions[stands] = self._skill[len(self._skill) - self._steps_left[stands]]
         return actions
 
+    def _look(self, due: IntArray, obs: Array) -> None:
+        """Choose the next moves of some robots."""
+        gravity, joints = self._task.read_posture(obs, self._n_joints)
+        command, seconds, nearest = self._plan.choose(gravity, joints)
+        last = len(self._actions) - 1
+        stands = (nearest == last) & (command == last)
+        steps = self._count_steps(seconds)
+        self._command[due], self._stands[due] = command, stands
+        self._steps_left[due] = np.where(stands, len(self._skill), steps)
+
+    def _count_steps(self, seconds: Array) -> IntArray:
+        """Return the control steps of moves that take some time [s]."""
+        steps = np.ceil((seconds + self._margin) * self._task.control_rate)
+        return np.asarray(steps.astype(np.int64))
+
+    def _keep_standing(self, robot: Robot) -> Array:
+        """Return the actions of standing until the next observation."""
+        wait = np.array([robot.scale.fit(_STANDING_TIME)])
+        return np.repeat(self._actions[-1:], self._count_steps(wait)[0], axis=0)
+
     def get_state(self) -> dict[str, np.ndarray]:
         """Return the state that the next actions depend on."""
-        return {"at": self._at.copy(), "steps_left": self._steps_left.copy()}
+        return {
+            "command": self._command.copy(),
+            "stands": self._stands.copy(),
+            "steps_left": self._steps_left.copy(),
+        }
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Continue from what `get_state` returned."""
-        self._at, self._steps_left = state["at"].copy(), state["steps_left"].copy()
-        if (self._steps_left > self._steps[self._at]).any():
+        self._steps_left = state["steps_left"].copy()
+        if "at" in state and isinstance(self._plan, FastestRoutes):
+            # Older versions stored the nearest node.
+            self._command, _ = self._plan.follow(state["at"])
+            self._stands = state["at"] == len(self._actions) - 1
+        else:
+            self._command = state["command"].copy()
+            self._stands = state["stands"].astype(bool)
+        if (self._steps_left[self._stands] > len(self._skill)).any():
             raise InputError(
-                "The guide has changed since this run began: moves under way now take "
-                "less time. Train in a new study."
+                "The guide has changed since this run began: its skill is shorter now. "
+                "Train in a new study."
             )
 
-    def _embed(self, gravity: Array, joints: Array) -> Array:
-        """Return points; the closer two of them, the more similar the postures."""
-        return np.concatenate(
-            [gravity * self._scale[0], joints * self._scale[1]], axis=1
-        )
+
+def _list_actions(robot: Robot, poses: Poses) -> Array:
+    """Return the actions that command each node, (m + 1, nu)."""
+    targets = np.concatenate([poses.joints, robot.standing_targets[None]])
+    return np.clip(robot.to_actions(targets), -1.0, 1.0)
 
 
 def follow_guide(guide: Guide) -> Callable[[Array], Array]:

@@ -11,7 +11,7 @@ from kaccess.base.settings import Settings
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.study import Study
 
-__all__ = ["Summary", "Times", "summarize", "summarize_study"]
+__all__ = ["Summary", "Times", "describe_moves", "summarize", "summarize_study"]
 
 _MOST_NAMED = 10  # poses that the verdict names
 _REASONS = ("colliding", "restless", "diverged", "airborne")  # of discarded draws
@@ -55,6 +55,8 @@ class Summary:
             frequent first.
         times: Numbers of the time matrix.
         graph: Connectivity of the poses; None before the matrix is complete.
+        n_moves: (n,) moves in which each pose stood up when the plan was replayed in
+            the simulator, 0 if it did not; None if it was not replayed.
     """
 
     settings: dict[str, Any]
@@ -62,6 +64,7 @@ class Summary:
     contact_cases: tuple[tuple[str, int], ...]
     times: Times
     graph: Connectivity | None
+    n_moves: IntArray | None = None
 
     @property
     def discarded(self) -> str:
@@ -92,6 +95,8 @@ class Summary:
                 "This robot does not stay in its standing pose, so it cannot get up to "
                 "it: give it a keyframe named `stand` in which it rests."
             )
+        if self.n_moves is not None:
+            return _describe_replay(self.n_moves)
         return _describe_stuck(self.n_poses, self.graph.stuck)
 
 
@@ -104,6 +109,7 @@ def summarize_study(study: Study) -> Summary:
         times=study.times,
         outcomes=study.outcomes,
         to_standing=study.to_standing,
+        n_moves=study.n_moves,
     )
 
 
@@ -115,6 +121,7 @@ def summarize(
     times: Array,
     outcomes: IntArray,
     to_standing: Array,
+    n_moves: IntArray | None = None,
 ) -> Summary:
     """Return the summary of a study from its settings and arrays.
 
@@ -125,6 +132,7 @@ def summarize(
         times: (n, n) seconds from pose i to j; NaN: not estimated, inf: not reached.
         outcomes: (n, n) how each move ended, an `Outcome`.
         to_standing: (n,) seconds from each pose to standing; NaN: not estimated.
+        n_moves: (n,) moves in which each pose stood up in a replay; None if unknown.
     """
     done = not (np.isnan(times).any() or np.isnan(to_standing).any())
     return Summary(
@@ -133,7 +141,43 @@ def summarize(
         contact_cases=_count_contact_cases(contacts, parts),
         times=_count_times(times, outcomes, to_standing),
         graph=measure_connectivity(times, to_standing) if done else None,
+        n_moves=n_moves,
     )
+
+
+def _describe_replay(n_moves: IntArray) -> str:
+    """Say from how many poses the robot stood up in the simulator, and how fast."""
+    n, stuck = len(n_moves), np.flatnonzero(n_moves == 0)
+    if len(stuck) == n:
+        return (
+            "This robot cannot get up by these moves: in the simulator, the best of "
+            f"them stand it up from none of the {n} poses."
+        )
+    counts = f"in the simulator, {describe_moves(n_moves)}"
+    if not len(stuck):
+        return f"This robot can get up from all {n} poses: {counts}."
+    return (
+        f"This robot can get up from {n - len(stuck)} of {n} poses: {counts}; from the "
+        f"others it does not get up ({_name_some(stuck)})."
+    )
+
+
+def describe_moves(n_moves: IntArray) -> str:
+    """Return how many poses stand up in one move, in two, and so on."""
+    words = ("one move", "two", "three")
+    parts = [
+        f"{count} in {word}"
+        for number, word in enumerate(words, start=1)
+        if (count := int((n_moves == number).sum()))
+    ]
+    if more := int((n_moves > len(words)).sum()):
+        parts.append(f"{more} in more")
+    return ", ".join(parts)
+
+
+def _name_some(poses: IntArray) -> str:
+    more = ", ..." if len(poses) > _MOST_NAMED else ""
+    return ", ".join(map(str, poses[:_MOST_NAMED])) + more
 
 
 def _describe_stuck(n: int, stuck: IntArray) -> str:
@@ -148,12 +192,10 @@ def _describe_stuck(n: int, stuck: IntArray) -> str:
             "This robot cannot get up by these moves: no chain of moves leads from any "
             f"of the {n} poses to the standing pose."
         )
-    named = ", ".join(map(str, stuck[:_MOST_NAMED]))
-    more = ", ..." if len(stuck) > _MOST_NAMED else ""
     return (
         f"This robot can get up from {n - len(stuck)} of {n} poses; from the other "
         f"{len(stuck)} no chain of moves through these poses leads to the standing "
-        f"pose ({named}{more})."
+        f"pose ({_name_some(stuck)})."
     )
 
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import zarr
 
+from kaccess.access.landings import Landings
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 
 __all__ = ["Arrays", "create_arrays"]
 
+_LANDINGS = {"node": "int32", "distance": "float32", "seconds": "float32"}
 _NAMES = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
 _READ_SIZE = 2**24  # times read at once in the search for missing ones
 
@@ -47,6 +49,26 @@ def create_arrays(
     group.create_array(
         "to_standing", shape=(n,), chunks=(n,), dtype="float32", fill_value=np.nan
     )
+    _create_landings(group.create_group("landings"), poses["qpos"].shape, tile)
+
+
+def _create_landings(
+    group: zarr.Group, shape: tuple[int, ...], tile: tuple[int, int]
+) -> None:
+    """Write empty arrays of landings: of all moves, of those to standing, and where."""
+    n, nq = shape
+    for name, dtype in _LANDINGS.items():
+        fill = -1 if dtype == "int32" else np.nan
+        group.create_array(
+            name, shape=(n, n), chunks=tile, dtype=dtype, fill_value=fill
+        )
+        group.create_array(
+            f"{name}_standing", shape=(n,), chunks=(n,), dtype=dtype, fill_value=fill
+        )
+    group.create_array(
+        "standing", shape=(nq,), chunks=(nq,), dtype="float64", fill_value=np.nan
+    )
+    group.create_array("n_moves", shape=(n,), chunks=(n,), dtype="int32", fill_value=-1)
 
 
 class Arrays:
@@ -123,7 +145,61 @@ class Arrays:
             ]
         )
 
-    def write_rows(self, rows: range, times: Array, outcomes: IntArray) -> None:
+    def write_rows(
+        self,
+        rows: range,
+        times: Array,
+        outcomes: IntArray,
+        landings: Landings | None = None,
+    ) -> None:
         """Store a tile. Times are written last: they mark the tile as done."""
         self.array("outcomes")[rows.start : rows.stop] = outcomes
+        if landings is not None and "landings" in self._group:
+            for name in _LANDINGS:
+                array = self.array(f"landings/{name}")
+                array[rows.start : rows.stop] = getattr(landings, name)
         self.array("times")[rows.start : rows.stop] = times
+
+    def write_standing(self, landings: Landings, standing: Array) -> None:
+        """Store the landings of the moves to standing, (n,), and the standing state."""
+        if "landings" in self._group:
+            for name in _LANDINGS:
+                self.array(f"landings/{name}_standing")[:] = getattr(landings, name)
+            self.array("landings/standing")[:] = standing
+
+    def write_n_moves(self, n_moves: IntArray) -> None:
+        """Store in how many moves each pose stood up in a replay, (n,)."""
+        self.array("landings/n_moves")[:] = n_moves
+
+    def read_n_moves(self) -> IntArray | None:
+        """Return in how many moves each pose stood up, (n,); None if not replayed."""
+        if "landings" not in self._group:
+            return None
+        n_moves = self.read("landings/n_moves")
+        return None if (n_moves < 0).any() else n_moves
+
+    def read_standing(self) -> Array | None:
+        """Return the standing state at rest, (nq,); None if it is not known."""
+        if "landings" not in self._group:
+            return None
+        standing = self.read("landings/standing")
+        return None if np.isnan(standing).any() else standing
+
+    def read_landings(self) -> Landings | None:
+        """Return all landings, (n, n + 1).
+
+        Return None if they are not known: before all moves are estimated, in studies
+        made before landings were stored, and of robots that cannot stand.
+        """
+        if self.read_standing() is None:
+            return None
+        parts = {
+            name: np.column_stack(
+                [
+                    self.read(f"landings/{name}"),
+                    self.read(f"landings/{name}_standing"),
+                ]
+            )
+            for name in _LANDINGS
+        }
+        return None if (parts["node"] < 0).any() else Landings(**parts)

@@ -18,6 +18,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from kaccess.access import Nodes, Plan, find_routes
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json, write_json
@@ -235,6 +236,37 @@ class Study:
     def outcomes(self) -> IntArray:
         """(n, n) how each transition ended, an `Outcome`; 0: not estimated."""
         return self.arrays.read("outcomes")
+
+    @property
+    def nodes(self) -> Nodes | None:
+        """The poses and standing as nodes of the posture graph; None if not known."""
+        standing = self.arrays.read_standing()
+        if standing is None:
+            return None
+        return Nodes(self.robot, self.poses.qpos, standing, self.access_config)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The best moves to standing, by where moves ended; None if not known."""
+        landings, nodes = self.arrays.read_landings(), self.nodes
+        if landings is None or nodes is None:
+            return None
+        return Plan(nodes, landings, horizon=self.test_seconds)
+
+    @property
+    def n_moves(self) -> IntArray | None:
+        """(n,) moves in which each pose stood up in a replay; 0 if it did not.
+
+        None before the replay, and in studies without a plan.
+        """
+        return self.arrays.read_n_moves()
+
+    @property
+    def has_routes(self) -> bool:
+        """Whether a chain of moves leads from any pose to standing."""
+        if self.plan is not None:
+            return self.plan.exists
+        return find_routes(self.finished_times, self.to_standing).exist
 
     @property
     def to_standing(self) -> Array:

@@ -9,26 +9,59 @@ from kaccess.access import (
     check_mirror,
     estimate_rows,
     estimate_to_standing,
+    find_nodes,
     merge_rows,
+    replay_plan,
 )
+from kaccess.access.landings import Nodes
 from kaccess.base.progress import scale_progress
 from kaccess.base.types import Progress
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
 from kaccess.study.study import Study
 
-__all__ = ["estimate_once", "estimate_tiles"]
+__all__ = ["estimate_once", "estimate_tiles", "replay_once"]
 
 
-def estimate_once(study: Study, config: AccessConfig, engine: Engine) -> None:
-    """Estimate and store the times to standing, and check the mirror symmetry."""
+def estimate_once(study: Study, config: AccessConfig, engine: Engine) -> Nodes | None:
+    """Estimate and store the moves to standing, and check the mirror symmetry.
+
+    Returns:
+        The nodes of the posture graph; None if the robot does not stay standing.
+    """
+    nodes = study.nodes
     if np.isnan(study.to_standing).any():
-        standing = estimate_to_standing(study.poses, config, engine=engine)
-        study.record("standing", {"rests": standing is not None})
-        study.to_standing = np.inf if standing is None else standing.times
+        nodes = find_nodes(study.poses, config, engine=engine)
+        study.record("standing", {"rests": nodes is not None})
+        if nodes is not None:
+            _store_standing(study, config, engine, nodes)
+        else:
+            study.to_standing = np.inf
     if study.poses.mirrored and "mirror_check" not in study.settings:
         check = check_mirror(study.poses, config, engine=engine)
         study.record("mirror_check", asdict(check))
+    return nodes
+
+
+def _store_standing(
+    study: Study, config: AccessConfig, engine: Engine, nodes: Nodes
+) -> None:
+    """Estimate and store the moves to standing; their times last."""
+    moves = estimate_to_standing(study.poses, config, engine=engine, nodes=nodes)
+    assert moves is not None and moves.landings is not None
+    study.arrays.write_standing(moves.landings, nodes.qpos[-1])
+    study.to_standing = moves.times
+
+
+def replay_once(
+    study: Study, config: AccessConfig, engine: Engine, nodes: Nodes | None
+) -> None:
+    """Follow the plan from every pose, and store in how many moves it stands up."""
+    study.__dict__.pop("plan", None)  # it may have been made before the last tile
+    plan = study.plan
+    if nodes is not None and plan is not None and study.n_moves is None:
+        n_moves = replay_plan(study.poses, nodes, plan, config, engine=engine)
+        study.arrays.write_n_moves(n_moves)
 
 
 def estimate_tiles(
@@ -37,6 +70,7 @@ def estimate_tiles(
     config: AccessConfig,
     engine: Engine,
     *,
+    nodes: Nodes | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Estimate and store the tiles that are not done yet.
@@ -46,6 +80,7 @@ def estimate_tiles(
         tiles: Rows of each tile.
         config: Time limit, and tolerances that decide when a pose is reached.
         engine: Simulator.
+        nodes: Nodes of the posture graph, to store landings; None for none.
         progress: Called with (pairs done, pairs in these tiles).
     """
     progress = progress or _ignore
@@ -56,8 +91,10 @@ def estimate_tiles(
     progress(done, n_pairs)
     for rows in merge_rows(todo, engine.batch_size // n):
         part = scale_progress(progress, done, n * len(rows), n_pairs)
-        tile = estimate_rows(study.poses, rows, config, engine=engine, progress=part)
-        study.arrays.write_rows(rows, tile.times, tile.outcomes)
+        tile = estimate_rows(
+            study.poses, rows, config, engine=engine, nodes=nodes, progress=part
+        )
+        study.arrays.write_rows(rows, tile.times, tile.outcomes, tile.landings)
         done += n * len(rows)
         progress(done, n_pairs)
 

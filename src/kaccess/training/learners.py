@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kaccess.access.graph import find_routes
 from kaccess.base.errors import InputError
 from kaccess.config import TrainConfig
 from kaccess.envs.task import Task
@@ -72,7 +71,7 @@ def make_warm_up(
 
 def choose_starts(study: Study, config: TrainConfig) -> TrainConfig:
     """Return the settings without guided learners, if the study has no routes."""
-    if find_routes(study.finished_times, study.to_standing).exist:
+    if study.has_routes:
         return config
     starts = dict.fromkeys(text.removeprefix(GUIDED) for text in config.starts)
     return replace(config, starts=tuple(starts))
@@ -80,7 +79,7 @@ def choose_starts(study: Study, config: TrainConfig) -> TrainConfig:
 
 def _require_routes(study: Study) -> None:
     """Raise `InputError` if no route leads to standing: a guide would be useless."""
-    if not find_routes(study.finished_times, study.to_standing).exist:
+    if not study.has_routes:
         raise InputError(
             f"No chain of moves in {study.path} leads to standing, so there is nothing "
             f"to guide learners. Train from starts without `{GUIDED}`, such as "

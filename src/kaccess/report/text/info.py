@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.report.summary import Summary, Times
+from kaccess.report.summary import Summary, Times, describe_moves
 from kaccess.report.text.numbers import format_quantiles, format_share
 
 __all__ = ["format_summary", "format_summary_as_json"]
@@ -103,6 +103,10 @@ def _describe_times(summary: Summary) -> _Lines:
     if times.stand_up is not None:
         one_move = format_share(times.stand_up, summary.n_poses)
         lines.append(("standing in one move", f"{one_move} of the poses"))
+    if summary.n_moves is not None:
+        stood = format_share(int((summary.n_moves > 0).sum()), summary.n_poses)
+        moves = describe_moves(summary.n_moves) or "none"
+        lines.append(("stood up in replays", f"{stood} of the poses ({moves})"))
     if check := summary.settings.get("mirror_check"):
         share = format_share(check["agreeing"], check["pairs"])
         lines.append(("mirror check", f"{share} of {check['pairs']} pairs agree"))

@@ -1,0 +1,92 @@
+"""Where moves really end: the posture graph.
+
+A move that misses its goal still comes to rest somewhere. Its *landing* is the node
+nearest to that state: a pose, or standing. With landings as edges, nearly every move
+leads on, and not only those that reach the pose whose joints were commanded.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from kaccess.base.rotations import gravity_in_body
+from kaccess.base.types import Array, IntArray
+from kaccess.config import AccessConfig
+from kaccess.robots import Robot
+
+__all__ = ["Landings", "Nodes"]
+
+
+@dataclass(frozen=True)
+class Landings:
+    """Where moves came to rest, three arrays of the same shape.
+
+    Args:
+        node: Nearest node, int32: a pose, or n for standing.
+        distance: Distance from that node, in tolerances of a reached pose, float32.
+        seconds: Time until the robot was at rest [s], float32; inf if it was not.
+    """
+
+    node: IntArray
+    distance: Array
+    seconds: Array
+
+    def reshape(self, *shape: int) -> "Landings":
+        """Return the landings in arrays of another shape."""
+        return Landings(
+            self.node.reshape(shape),
+            self.distance.reshape(shape),
+            self.seconds.reshape(shape),
+        )
+
+
+class Nodes:
+    """The nodes of the posture graph: n poses, and standing as node n.
+
+    Args:
+        robot: Robot.
+        qpos: (n, nq) poses.
+        standing: (nq,) standing state at rest.
+        config: Tolerances of a reached pose; distances are in units of these.
+    """
+
+    def __init__(
+        self, robot: Robot, qpos: Array, standing: Array, config: AccessConfig
+    ) -> None:
+        self._robot, self._config = robot, robot.scale.fit(config)
+        self.qpos = np.concatenate([qpos, standing[None]])
+        self.places = self.embed(self.qpos)
+        self._tree = KDTree(self.places)
+
+    def __len__(self) -> int:
+        return len(self.qpos)
+
+    def embed_posture(self, gravity: Array, joints: Array) -> Array:
+        """Return points, (b, 3 + nu); a distance of 1 is about one tolerance."""
+        config = self._config
+        return np.concatenate(
+            [gravity / config.gravity_tol, joints / config.joint_tol], axis=1
+        )
+
+    def embed(self, qpos: Array) -> Array:
+        """Return points of states, (b, 4 + nu): posture and height."""
+        posture = self.embed_posture(
+            gravity_in_body(qpos[:, 3:7]), self._robot.get_joints(qpos)
+        )
+        height = qpos[:, 2:3] / self._config.height_tol
+        return np.concatenate([posture, height], axis=1)
+
+    def find_landings(self, qpos: Array, seconds: Array) -> Landings:
+        """Return the landings of moves that ended in states, (b, nq).
+
+        Args:
+            qpos: (b, nq) states at the end.
+            seconds: (b,) times until at rest [s]; inf if not.
+        """
+        distance, node = self._tree.query(self.embed(qpos))
+        return Landings(
+            np.asarray(node, np.int32),
+            np.asarray(distance, np.float32),
+            seconds.astype(np.float32),
+        )

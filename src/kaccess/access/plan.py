@@ -1,0 +1,133 @@
+"""Plans over landings: which joints to command in which posture to end up standing.
+
+Every command, the joints of a pose or the standing targets, has a *value* in each pose:
+the probability to end up standing, discounted by time. Landings are uncertain: the
+nearest pose is not quite the robot's posture, and a landing is not quite at its node.
+So the value of a command in a posture is its mean over the poses nearby: a route is the
+most reliable of the fast ones.
+"""
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from kaccess.access.landings import Landings, Nodes
+from kaccess.base.types import Array, IntArray
+
+__all__ = ["Plan"]
+
+_N_NEAR = 8  # poses nearby whose landings are averaged
+_FAR = 3.0  # [tolerances], distance from its node at which a landing counts half
+_STANDS = 1.7  # [tolerances], farthest from standing to count as standing
+_MISSED = 0.3  # [-], share of its value that a landing near standing keeps
+_RESTLESS = 0.1  # [-], share of its value that a move without rest keeps
+_CLOSEST = 0.01  # [tolerances], so that weights of nearby poses stay finite
+_TOLERANCE, _MOST_ROUNDS = 1e-4, 100  # of value iteration
+_MOST_MOVES = 20  # of a chain
+
+
+class Plan:
+    """The value of each command in each pose, and the best command in any posture.
+
+    Args:
+        nodes: n poses, and standing as node n.
+        landings: (n, n + 1) landings of the commands of all nodes in each pose.
+        horizon: Time over which values fall to 1/e [s].
+
+    Attributes:
+        values: (n,) value of each pose in [0, 1]; 0 if nothing leads to standing.
+        n_moves: (n,) moves of the shortest chain of landings to standing; 0 if none.
+    """
+
+    def __init__(self, nodes: Nodes, landings: Landings, *, horizon: float) -> None:
+        self._nodes, n = nodes, len(nodes) - 1
+        postures = nodes.places[:, :-1]
+        self._tree = KDTree(postures)
+        worth = _weigh(landings, horizon)
+        self.values, quality = _iterate(nodes.places[:n], landings.node, worth)
+        hold = np.zeros((1, n + 1))
+        hold[0, n] = 1.0  # a standing robot keeps standing
+        self._quality = np.concatenate([quality, hold])
+        rested = np.isfinite(landings.seconds)
+        longest = np.max(landings.seconds[rested], initial=0.0)
+        waits = np.where(rested, landings.seconds, longest)
+        self._seconds = np.concatenate([waits, np.zeros((1, n + 1))])
+        self.n_moves = _count_moves(landings)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a chain of moves leads from any pose to standing."""
+        return bool((self.n_moves > 0).any())
+
+    def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
+        """Return what to command in postures, (b, 3) and (b, nu).
+
+        Returns:
+            `(command, seconds, nearest)`, (b,) each: node whose joints to command, time
+            until the robot rests [s] (0 for a standing robot), and nearest node.
+        """
+        points = self._nodes.embed_posture(gravity, joints)
+        distance, near = _find_near(self._tree, points)
+        weight = 1 / (_CLOSEST + distance) ** 2
+        weight /= weight.sum(axis=1, keepdims=True)
+        quality = np.einsum("bk,bkj->bj", weight, self._quality[near])
+        command = quality.argmax(axis=1)
+        seconds = (weight * self._seconds[near, command[:, None]]).sum(axis=1)
+        return command, seconds, near[:, 0]
+
+
+def _find_near(tree: KDTree, points: Array) -> tuple[Array, IntArray]:
+    """Return the distances of the nearest nodes, (b, k), and their indices."""
+    k = list(range(1, min(_N_NEAR, tree.n) + 1))
+    distance, near = tree.query(points, k=k)
+    return np.asarray(distance), np.asarray(near)
+
+
+def _weigh(landings: Landings, horizon: float) -> Array:
+    """Return the factor from the value of a landing to that of its move, (n, n + 1)."""
+    n = len(landings.node)
+    rested = np.isfinite(landings.seconds)
+    worth = np.exp(-np.where(rested, landings.seconds, horizon) / horizon)
+    worth *= landings.node != np.arange(n)[:, None]  # to stay leads nowhere
+    trust = 1 / (1 + (landings.distance / _FAR) ** 2)
+    at_standing = landings.node == n
+    stands = at_standing & (landings.distance < _STANDS)
+    trust = np.where(stands, 1.0, np.where(at_standing, _MISSED * trust, trust))
+    return np.asarray(worth * np.where(rested, trust, _RESTLESS * trust))
+
+
+def _iterate(places: Array, node: IntArray, worth: Array) -> tuple[Array, Array]:
+    """Return the values of poses, (n,), and of commands in them, (n, n + 1)."""
+    n = len(places)
+    distance, near = _find_near(KDTree(places), places)
+    weight = 1 / (1 + distance**2)
+    weight /= weight.sum(axis=1, keepdims=True)
+    values = np.append(np.zeros(n), 1.0)
+    for _ in range(_MOST_ROUNDS):
+        quality = worth * values[node]
+        new = _average(quality, weight, near).max(axis=1)
+        change = np.abs(new - values[:n]).max()
+        values[:n] = new
+        if change < _TOLERANCE:
+            break
+    return values[:n], quality
+
+
+def _average(quality: Array, weight: Array, near: IntArray) -> Array:
+    """Return the mean quality of commands over the poses near each pose, (n, n + 1)."""
+    mean = np.zeros_like(quality)
+    for column in range(near.shape[1]):  # one by one, to save memory
+        mean += weight[:, column, None] * quality[near[:, column]]
+    return mean
+
+
+def _count_moves(landings: Landings) -> IntArray:
+    """Return the moves of the shortest chain of landings to standing; 0 if none."""
+    n = len(landings.node)
+    limit = np.where(landings.node == n, _STANDS, _FAR)
+    sure = np.isfinite(landings.seconds) & (landings.distance < limit)
+    left = np.append(np.full(n, np.inf), 0.0)
+    for _ in range(_MOST_MOVES):
+        left[:n] = np.minimum(
+            left[:n], 1 + np.where(sure, left[landings.node], np.inf).min(axis=1)
+        )
+    return np.where(np.isfinite(left[:n]), left[:n], 0).astype(np.int64)

@@ -1,0 +1,172 @@
+"""Landings and plans: where moves end, and which commands lead to standing."""
+
+import numpy as np
+import pytest
+
+from kaccess.access import (
+    Landings,
+    Nodes,
+    Plan,
+    estimate_rows,
+    find_nodes,
+    replay_plan,
+)
+from kaccess.access.estimate import Outcome
+from kaccess.config import AccessConfig, SampleConfig
+from kaccess.poses import Poses, draw_poses
+
+NOWHERE = 100.0  # [tolerances]: a landing that no node is near
+
+
+@pytest.fixture(scope="module")
+def nodes(poses):
+    return Nodes(poses.robot, poses.qpos, poses.robot.standing, AccessConfig())
+
+
+@pytest.fixture(scope="module")
+def moved(poses, engine):
+    """Return the nodes of the posture graph, and all transitions with landings."""
+    found = find_nodes(poses, AccessConfig(), engine=engine)
+    rows = range(len(poses))
+    return found, estimate_rows(poses, rows, AccessConfig(), engine=engine, nodes=found)
+
+
+def make_landings(n, moves):
+    """Return landings: {(pose, command): (node, seconds)}; the others are nowhere."""
+    node = np.repeat(np.arange(n), n + 1).reshape(n, n + 1)  # they stay where they are
+    landings = Landings(node, np.full((n, n + 1), NOWHERE), np.ones((n, n + 1)))
+    for (pose, command), (end, seconds) in moves.items():
+        landings.node[pose, command] = end
+        landings.distance[pose, command] = 0.0
+        landings.seconds[pose, command] = seconds
+    return landings
+
+
+def choose(plan, nodes, rows):
+    poses = Poses(nodes._robot, nodes.qpos[rows], np.empty((len(rows), 0), bool))
+    return plan.choose(poses.gravity, poses.joints)
+
+
+def test_a_node_lands_on_itself_at_no_distance(nodes):
+    found = nodes.find_landings(nodes.qpos, np.arange(float(len(nodes))))
+    np.testing.assert_array_equal(found.node, np.arange(len(nodes)))
+    np.testing.assert_allclose(found.distance, 0.0)
+    np.testing.assert_array_equal(found.seconds, np.arange(len(nodes)))
+
+
+def test_distances_are_in_tolerances(nodes):
+    higher = nodes.qpos[:1].copy()
+    higher[:, 2] += 0.01
+    found = nodes.find_landings(higher, np.ones(1))
+    assert found.distance[0] == pytest.approx(1.0, rel=1e-5)
+
+
+def test_landings_change_no_time(poses, engine, moved):
+    plain = estimate_rows(poses, range(10), AccessConfig(), engine=engine)
+    np.testing.assert_array_equal(moved[1].times, plain.times)
+    np.testing.assert_array_equal(moved[1].outcomes, plain.outcomes)
+    assert plain.landings is None
+
+
+def test_moves_that_reach_their_goal_land_near_a_node(moved):
+    found, landings = moved[1], moved[1].landings
+    reached = found.outcomes == Outcome.REACHED
+    assert reached.sum() > 20
+    assert (landings.distance[reached] < np.sqrt(3)).all()
+    np.testing.assert_array_equal(landings.seconds[reached], found.times[reached])
+    np.testing.assert_array_equal(np.diag(landings.node), np.arange(10))
+
+
+def test_landings_of_mirrored_poses_are_mirrored(bittle, engine):
+    config = SampleConfig(n=8, mirror=True, seed=2)
+    poses, _ = draw_poses(bittle, config, engine=engine)
+    plain = Poses(bittle, poses.qpos, poses.contacts)
+    limits = AccessConfig()
+    found = find_nodes(poses, limits, engine=engine)
+    derived, simulated = (
+        estimate_rows(each, range(8), limits, engine=engine, nodes=found).landings
+        for each in (poses, plain)
+    )
+    same = derived.node == simulated.node
+    assert same.mean() > 0.9  # two nodes may be nearly as near
+    near = same & (derived.distance < 1)
+    np.testing.assert_allclose(
+        derived.distance[near], simulated.distance[near], atol=0.05
+    )
+
+
+def test_follows_the_chain_to_standing(nodes):
+    n = len(nodes) - 1
+    landings = make_landings(n, {(0, 1): (4, 0.5), (4, n): (n, 0.3), (4, 2): (0, 0.1)})
+    plan = Plan(nodes, landings, horizon=3.0)
+    command, _, nearest = choose(plan, nodes, [0, 4, n])
+    np.testing.assert_array_equal(command, [1, n, n])
+    np.testing.assert_array_equal(nearest, [0, 4, n])
+    np.testing.assert_array_equal(plan.n_moves[[0, 4]], [2, 1])
+    assert plan.n_moves.sum() == 3
+    assert plan.exists
+
+
+def test_nothing_leads_to_standing_if_no_move_lands_there(nodes):
+    n = len(nodes) - 1
+    plan = Plan(nodes, make_landings(n, {(0, 1): (4, 0.5)}), horizon=3.0)
+    assert not plan.exists
+    assert not plan.values.any()
+
+
+def test_to_stay_in_a_pose_is_never_the_way(nodes):
+    """It takes no time: by its landing alone it would be worth as much as the pose."""
+    n = len(nodes) - 1
+    moves = {(0, 1): (4, 0.5), (4, n): (n, 0.3), (0, 0): (0, 0.0), (4, 4): (4, 0.0)}
+    plan = Plan(nodes, make_landings(n, moves), horizon=3.0)
+    np.testing.assert_array_equal(choose(plan, nodes, [0, 4])[0], [1, n])
+
+
+def test_the_faster_of_two_sure_ways_is_taken(nodes):
+    n = len(nodes) - 1
+    moves = {(0, 1): (n, 2.0), (0, 2): (n, 0.5), (0, 3): (n, 1.0)}
+    plan = Plan(nodes, make_landings(n, moves), horizon=3.0)
+    assert choose(plan, nodes, [0])[0] == 2
+
+
+def test_a_slow_way_that_all_neighbours_have_beats_a_fast_one_of_a_single_pose(poses):
+    qpos = np.repeat(poses.qpos[:1], 6, axis=0)
+    qpos[:, poses.robot.joint_adr] += 0.01 * np.arange(6)[:, None]  # alike
+    near = Nodes(poses.robot, qpos, poses.robot.standing, AccessConfig())
+    moves = {(pose, 1): (6, 1.5) for pose in range(6)} | {(0, 2): (6, 1.2)}
+    plan = Plan(near, make_landings(6, moves), horizon=3.0)
+    between = Poses(poses.robot, qpos[:2].mean(axis=0)[None], np.empty((1, 0), bool))
+    assert plan.choose(between.gravity, between.joints)[0] == 1
+
+
+def test_a_landing_far_from_its_node_is_worth_less(nodes):
+    n = len(nodes) - 1
+    landings = make_landings(n, {(0, 1): (4, 0.5), (0, 2): (4, 0.5), (4, n): (n, 0.3)})
+    landings.distance[0, 1] = 3.0
+    plan = Plan(nodes, landings, horizon=3.0)
+    assert choose(plan, nodes, [0])[0] == 2
+
+
+def test_replays_count_the_moves_to_standing(poses, engine, moved):
+    """The plan of ten poses is poor: replays say how poor."""
+    found, transitions = moved
+    robot, n = poses.robot, len(poses)
+    settled = engine.settle(
+        poses.qpos, np.repeat(robot.standing_targets[None], n, axis=0), time_limit=3.0
+    )
+    column = found.find_landings(settled.qpos, settled.time)
+    landings = Landings(
+        *(
+            np.column_stack(
+                [getattr(transitions.landings, name), getattr(column, name)]
+            )
+            for name in ("node", "distance", "seconds")
+        )
+    )
+    plan = Plan(found, landings, horizon=3.0)
+    n_moves = replay_plan(poses, found, plan, AccessConfig(), engine=engine)
+    assert n_moves.shape == (n,)
+    stands = (column.node == n) & (column.distance < 1)
+    assert stands.any()
+    np.testing.assert_array_equal(n_moves[stands], 1)
+    assert (n_moves[plan.n_moves == 0] == 0).all()
