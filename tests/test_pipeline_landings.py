@@ -31,3 +31,20 @@ def test_a_study_without_landings_takes_the_fastest_routes(tiny_study):
     np.testing.assert_array_equal(
         pipeline.access(tiny_study, AccessConfig()).times, study.times
     )
+
+
+def test_the_guide_commands_what_the_plan_says(tiny_study):
+    study = pipeline.access(tiny_study, AccessConfig())
+    poses, n = study.poses, len(study.poses)
+    command, seconds, _ = study.plan.choose(poses.gravity, poses.joints)
+    guide = Guide.of(study, n, task=make_task("fall-recovery"))
+    obs = np.concatenate([poses.gravity, np.zeros((n, 3)), poses.joints], axis=1)
+    actions = guide.act(obs, np.ones(n, bool))
+    targets = np.concatenate([poses.joints, study.robot.standing_targets[None]])
+    expected = np.clip(study.robot.to_actions(targets[command]), -1, 1)
+    np.testing.assert_allclose(actions, expected)
+    state = guide.get_state()
+    margin = 0.1 * np.sqrt(study.robot.scale.length)
+    np.testing.assert_allclose(
+        state["steps_left"], np.ceil((seconds + margin) * 25), atol=1
+    )
