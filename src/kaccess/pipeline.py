@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kaccess.base.errors import InputError
 from kaccess.base.machine import describe_machine
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.base.watch import Watch, run_silently
@@ -37,10 +36,10 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
-from kaccess.engines import Engine, make_engine
+from kaccess.engines import make_engine, make_engines
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
-from kaccess.study import StoredClustering, Study, StudyLike, timed
+from kaccess.study import StoredClustering, Study, StudyLike, starts, timed
 from kaccess.study.study import describe_origin
 from kaccess.study.transitions import estimate_once, estimate_tiles, replay_once
 
@@ -103,9 +102,7 @@ def run(
     if size.train and made.robot.stance.stands:
         test = EvaluateConfig(poses=size.test_poses)
         if find_spec("torch"):
-            from kaccess.training import choose_starts
-
-            plan = choose_starts(made, size.train)
+            plan = starts.leave_out_guides(made, size.train)
             watch(train, made, plan, size.sac, device="cpu", n_threads=threads)
         watch(evaluate, made, test, engine=EngineConfig(threads=threads))
     watch(report, made)
@@ -173,8 +170,7 @@ def access(
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
     simulator = make_engine(engine, study.robot, study.still)
-    used = {"engine": EngineConfig.of(engine).engine}
-    study.record("access", asdict(config) | used)
+    study.record("access", asdict(config) | {"engine": EngineConfig.of(engine).engine})
     nodes = estimate_once(study, config, simulator)
     estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
     replay_once(study, config, simulator, nodes)
@@ -203,7 +199,6 @@ def cluster(
         The file of initial states; the clustering is in `clusters/<method>.json`.
     """
     from kaccess.cluster.methods import fit_method
-    from kaccess.study.starts import write_centroids, write_plain_starts
 
     study = Study.open(study)
     poses, matrix = study.poses, study.access
@@ -212,8 +207,8 @@ def cluster(
     )
     found = StoredClustering.of(matrix, config, fit)
     study.write_clustering(config.method, found)
-    write_plain_starts(study)
-    return write_centroids(study, METHODS[config.method].starts, found.centroids)
+    starts.write_plain_starts(study)
+    return starts.write_centroids(study, METHODS[config.method].starts, found.centroids)
 
 
 def compare(study: StudyLike) -> "list[ComparisonRow]":
@@ -278,8 +273,7 @@ def train(
         progress: Called with (steps done, steps to do, metrics such as `return`).
 
     Returns:
-        The folder of the runs, `train/<task>` or, under conditions,
-        `train/<task>@<conditions>`; each learner has a folder `<starts>/seed-<number>`.
+        The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
     from kaccess.training import train_learners
 
@@ -357,14 +351,10 @@ def export(
         trained_under: Conditions of its training; by default none.
         best: Whether to take its best policy, not its last one.
     """
-    from kaccess.envs.conditions import Conditions
-    from kaccess.envs.tasks import make_task
-    from kaccess.evaluation.policies import find_policy
+    from kaccess.evaluation.policies import find_named_policy
     from kaccess.policies import export_onnx
 
-    conditions = Conditions.parse(trained_under)
-    study = Study.open(study)
-    policy = find_policy(study, run, make_task(task), conditions, best=best)
+    policy = find_named_policy(Study.open(study), run, task, trained_under, best=best)
     onnx.parent.mkdir(parents=True, exist_ok=True)
     export_onnx(policy, onnx)
     return onnx
@@ -393,14 +383,10 @@ def compare_engines(
     """
     from kaccess.access.agreement import compare_engines
 
-    if len(set(engines)) < 2:
-        raise InputError(f"`engines` must be two or more, got {' '.join(engines)}.")
     study = Study.open(study)
-    simulators: dict[str, Engine] = {}
-    for name in engines:
-        where = device if name == "warp" else None
-        config = EngineConfig(engine=name, threads=n_threads, device=where)
-        simulators[name] = make_engine(config, study.robot, study.still)
+    simulators = make_engines(
+        engines, study.robot, study.still, n_threads=n_threads, device=device
+    )
     comparison = compare_engines(
         study.poses,
         simulators,

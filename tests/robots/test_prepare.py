@@ -52,7 +52,7 @@ def test_a_base_that_touches_only_other_parts_touches_the_floor_too(load):
     pair = '<pair geom1="body" geom2="left"/>'
     robot = load(SOLES.format(name='name="body"', pair=pair))
     assert robot.notes == (
-        "1 shapes that could only touch each other touch the floor.",
+        "The floor now also stops shapes that could touch only each other (1).",
     )
     fallen = robot.standing[None].copy()
     fallen[:, 2:7] = [0.3, 0, 1, 0, 0]  # upside down

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kaccess import InputError, load_robot
+from kaccess import InputError, RobotConfig, load_robot
 from kaccess.robots import ROBOTS
 from tests.conftest import TINY
 
@@ -229,3 +229,10 @@ def test_a_robot_with_meshes_is_the_same_wherever_its_files_are(tmp_path, monkey
     assert robots[0].model.nmesh == 2
     assert len({robot.fingerprint for robot in robots}) == 1
     assert robots[0].fingerprint != load_robot(TINY).fingerprint
+
+
+def test_bittle_with_other_gains_falls_from_the_height_of_bittle():
+    soft = load_robot("bittle", RobotConfig(kp=0.3))
+    assert soft.drop_height == load_robot("bittle").drop_height
+    assert (soft.model.actuator_gainprm[:, 0] == 0.3).all()
+    assert soft.source == "bittle"

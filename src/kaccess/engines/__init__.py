@@ -1,10 +1,13 @@
 """Simulators. Each has one method for physics: `settle`."""
 
+from collections.abc import Sequence
+
+from kaccess.base.errors import InputError
 from kaccess.config import EngineConfig, EngineName, StillConfig
 from kaccess.engines.engine import Engine, Settled
 from kaccess.robots import Robot
 
-__all__ = ["Engine", "Settled", "as_engine", "make_engine"]
+__all__ = ["Engine", "Settled", "as_engine", "make_engine", "make_engines"]
 
 
 def make_engine(
@@ -36,6 +39,31 @@ def make_engine(
     from kaccess.engines.mujoco import MujocoEngine
 
     return MujocoEngine(robot, still, n_threads=config.threads)
+
+
+def make_engines(
+    names: Sequence[EngineName],
+    robot: Robot,
+    still: StillConfig,
+    *,
+    n_threads: int = 0,
+    device: str | None = None,
+) -> dict[str, Engine]:
+    """Return two or more engines for a robot, by name; `device` is that of warp."""
+    if len(set(names)) < 2:
+        raise InputError(f"`engines` must be two or more, got {' '.join(names)}.")
+    return {
+        name: make_engine(
+            EngineConfig(
+                engine=name,
+                threads=n_threads,
+                device=device if name == "warp" else None,
+            ),
+            robot,
+            still,
+        )
+        for name in names
+    }
 
 
 def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:

@@ -7,6 +7,7 @@ from kaccess.base.types import Array
 from kaccess.config import NOMINAL
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
+from kaccess.envs.tasks import make_task
 from kaccess.evaluation.rollout import Act
 from kaccess.guide import Guide, follow_guide, has_skill
 from kaccess.policies import BEST_POLICY, LAST_POLICY, Policy
@@ -14,7 +15,13 @@ from kaccess.robots import Robot
 from kaccess.study import ROUTES, RunsName, Study
 from kaccess.study.names import find_learners
 
-__all__ = ["act_under", "find_controllers", "find_policies", "find_policy"]
+__all__ = [
+    "act_under",
+    "find_controllers",
+    "find_named_policy",
+    "find_policies",
+    "find_policy",
+]
 
 
 def has_policies(study: Study, task: Task, trained_under: Conditions) -> bool:
@@ -77,6 +84,14 @@ def find_policy(
             f"{', '.join(policies)}."
         )
     return policies[run]
+
+
+def find_named_policy(
+    study: Study, run: str, task: str | Task, trained_under: str, *, best: bool = False
+) -> Policy:
+    """Return the policy of one learner, given the names of task and conditions."""
+    conditions = Conditions.parse(trained_under)
+    return find_policy(study, run, make_task(task), conditions, best=best)
 
 
 def _load(path: Path, task: Task, robot: Robot, trained_under: Conditions) -> Policy:

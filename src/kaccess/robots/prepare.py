@@ -191,7 +191,8 @@ def _touch_floor(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:
     names = {geom.id: _name_geom(geom) for geom in spec.geoms}
     for geom in others:
         spec.add_pair(geomname1=names[floor], geomname2=names[int(geom)])
-    return [f"{len(others)} shapes that could only touch each other touch the floor."]
+    n = len(others)
+    return [f"The floor now also stops shapes that could touch only each other ({n})."]
 
 
 def _name_geom(geom: mujoco.MjsGeom) -> str:

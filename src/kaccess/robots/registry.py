@@ -92,11 +92,12 @@ def load_robot(
         return Robot(str(name), model, spec.drop_height, str(name), known_stance=stance)
     file = _read(name, config)
     model, notes = prepare_model(file, config)
+    known = ROBOTS.get(str(name))
     robot = Robot(
         file.name,
         model,
-        measure_reach(model),
-        source=str(name) if str(name) in ROBOTS else str(file.path),
+        known.drop_height if known else measure_reach(model),
+        source=str(name) if known else str(file.path),
         config=config,
         notes=notes,
         known_stance=stance,

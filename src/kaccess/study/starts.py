@@ -1,6 +1,7 @@
 """The initial states of a study, `starts/<name>.npz`: written, found, mixed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,9 +9,11 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
+from kaccess.config import TrainConfig
 from kaccess.engines import make_engine
 from kaccess.poses import Poses, settle_keyframes
 from kaccess.starts import (
+    GUIDED,
     KEYFRAME_STARTS,
     InitialStates,
     find_command,
@@ -22,7 +25,12 @@ from kaccess.study.study import Study
 if TYPE_CHECKING:
     from kaccess.envs.task import Task
 
-__all__ = ["find_starts", "write_centroids", "write_plain_starts"]
+__all__ = [
+    "find_starts",
+    "leave_out_guides",
+    "write_centroids",
+    "write_plain_starts",
+]
 
 
 def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
@@ -53,6 +61,14 @@ def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
         _load(study, name, task): share for name, share in parse_mixture(text).items()
     }
     return InitialStates.mix(parts)
+
+
+def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig:
+    """Return the settings without guided learners, if the study has no routes."""
+    if study.has_routes:
+        return config
+    starts = dict.fromkeys(text.removeprefix(GUIDED) for text in config.starts)
+    return replace(config, starts=tuple(starts))
 
 
 def _make_path(study: Study, name: str) -> Path:

@@ -185,12 +185,6 @@ class Study:
         return robot
 
     @property
-    def robot_name(self) -> str:
-        """Name of the robot, for titles."""
-        loaded = self.settings.get("loaded", {})
-        return str(loaded.get("name", Path(self.settings["robot"]).stem))
-
-    @property
     def robot_config(self) -> RobotConfig:
         """What the user has set about the model."""
         given = self.settings.get("loaded", {}).get("config", {})

@@ -1,13 +1,12 @@
 """Training on a study: its learners, their starts, and the guided warm-up."""
 
-from kaccess.training.learners import Learner, choose_starts, make_learners
+from kaccess.training.learners import Learner, make_learners
 from kaccess.training.train import train_learners
 from kaccess.training.warm_up import GuidedWarmUp
 
 __all__ = [
     "GuidedWarmUp",
     "Learner",
-    "choose_starts",
     "make_learners",
     "train_learners",
 ]

@@ -1,7 +1,7 @@
 """The learners of a run: their starts, seeds and names, and which are guided."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ from kaccess.training.warm_up import GuidedWarmUp
 
 __all__ = [
     "Learner",
-    "choose_starts",
     "name_checkpoint",
     "make_learners",
     "make_warm_up",
@@ -67,14 +66,6 @@ def make_warm_up(
     _require_routes(study)
     guide = Guide.of(study, int(guided.sum()), task=task)
     return GuidedWarmUp(guide, np.flatnonzero(guided))
-
-
-def choose_starts(study: Study, config: TrainConfig) -> TrainConfig:
-    """Return the settings without guided learners, if the study has no routes."""
-    if study.has_routes:
-        return config
-    starts = dict.fromkeys(text.removeprefix(GUIDED) for text in config.starts)
-    return replace(config, starts=tuple(starts))
 
 
 def _require_routes(study: Study) -> None:
