@@ -20,6 +20,7 @@ from kaccess.base.types import Array, IntArray, Progress
 from kaccess.engines import Engine, Settled
 from kaccess.engines.bullet import BulletEngine
 from kaccess.engines.bullet.model import BulletModel, _compute_reflected_inertia
+from kaccess.engines.motion import Motion
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import Poses
 from kaccess.robots import Robot
@@ -35,7 +36,7 @@ class Noisy:
     def settle(
         self,
         qpos: Array,
-        targets: Array,
+        targets: Array | Motion,
         *,
         time_limit: float,
         progress: Progress | None = None,

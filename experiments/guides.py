@@ -162,7 +162,7 @@ def make_guide(study: Study, task: Task, kind: Kind, n: int) -> Guide:
     if kind == "stand":  # without any move, the guide commands to stand
         times, to_standing = (np.full_like(x, np.inf) for x in (times, to_standing))
     plan = FastestRoutes(poses, times, to_standing, study.access_config)
-    guide = Guide(plan, poses, n, task=task)
+    guide = Guide(plan, poses.robot, n, task=task)
     if kind == "quiet":
         guide.noise = 0.0
     return guide

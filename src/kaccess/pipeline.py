@@ -41,7 +41,12 @@ from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import StoredClustering, Study, StudyLike, starts, timed
 from kaccess.study.study import describe_origin
-from kaccess.study.transitions import estimate_once, estimate_tiles, replay_once
+from kaccess.study.transitions import (
+    estimate_once,
+    estimate_tiles,
+    record_access,
+    replay_once,
+)
 
 if TYPE_CHECKING:
     from kaccess.access.agreement import EngineComparison
@@ -170,7 +175,7 @@ def access(
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
     simulator = make_engine(engine, study.robot, study.still)
-    study.record("access", asdict(config) | {"engine": EngineConfig.of(engine).engine})
+    record_access(study, config, EngineConfig.of(engine).engine)
     nodes = estimate_once(study, config, simulator)
     estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
     replay_once(study, config, simulator, nodes)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kaccess.access import (
+    Commands,
     Landings,
     Nodes,
     Plan,
@@ -42,8 +43,12 @@ def make_landings(n, moves):
     return landings
 
 
+def list_commands(nodes):
+    return Commands.to(nodes.robot.get_joints(nodes.qpos))
+
+
 def choose(plan, nodes, rows):
-    poses = Poses(nodes._robot, nodes.qpos[rows], np.empty((len(rows), 0), bool))
+    poses = Poses(nodes.robot, nodes.qpos[rows], np.empty((len(rows), 0), bool))
     return plan.choose(poses.gravity, poses.joints)
 
 
@@ -98,7 +103,7 @@ def test_landings_of_mirrored_poses_are_mirrored(bittle, engine):
 def test_follows_the_chain_to_standing(nodes):
     n = len(nodes) - 1
     landings = make_landings(n, {(0, 1): (4, 0.5), (4, n): (n, 0.3), (4, 2): (0, 0.1)})
-    plan = Plan(nodes, landings, horizon=3.0)
+    plan = Plan(nodes, list_commands(nodes), landings, horizon=3.0)
     command, _, nearest = choose(plan, nodes, [0, 4, n])
     np.testing.assert_array_equal(command, [1, n, n])
     np.testing.assert_array_equal(nearest, [0, 4, n])
@@ -109,7 +114,9 @@ def test_follows_the_chain_to_standing(nodes):
 
 def test_nothing_leads_to_standing_if_no_move_lands_there(nodes):
     n = len(nodes) - 1
-    plan = Plan(nodes, make_landings(n, {(0, 1): (4, 0.5)}), horizon=3.0)
+    plan = Plan(
+        nodes, list_commands(nodes), make_landings(n, {(0, 1): (4, 0.5)}), horizon=3.0
+    )
     assert not plan.exists
     assert not plan.values.any()
 
@@ -118,14 +125,14 @@ def test_to_stay_in_a_pose_is_never_the_way(nodes):
     """It takes no time: by its landing alone it would be worth as much as the pose."""
     n = len(nodes) - 1
     moves = {(0, 1): (4, 0.5), (4, n): (n, 0.3), (0, 0): (0, 0.0), (4, 4): (4, 0.0)}
-    plan = Plan(nodes, make_landings(n, moves), horizon=3.0)
+    plan = Plan(nodes, list_commands(nodes), make_landings(n, moves), horizon=3.0)
     np.testing.assert_array_equal(choose(plan, nodes, [0, 4])[0], [1, n])
 
 
 def test_the_faster_of_two_sure_ways_is_taken(nodes):
     n = len(nodes) - 1
     moves = {(0, 1): (n, 2.0), (0, 2): (n, 0.5), (0, 3): (n, 1.0)}
-    plan = Plan(nodes, make_landings(n, moves), horizon=3.0)
+    plan = Plan(nodes, list_commands(nodes), make_landings(n, moves), horizon=3.0)
     assert choose(plan, nodes, [0])[0] == 2
 
 
@@ -134,7 +141,7 @@ def test_a_slow_way_that_all_neighbours_have_beats_a_fast_one_of_a_single_pose(p
     qpos[:, poses.robot.joint_adr] += 0.01 * np.arange(6)[:, None]  # alike
     near = Nodes(poses.robot, qpos, poses.robot.standing, AccessConfig())
     moves = {(pose, 1): (6, 1.5) for pose in range(6)} | {(0, 2): (6, 1.2)}
-    plan = Plan(near, make_landings(6, moves), horizon=3.0)
+    plan = Plan(near, list_commands(near), make_landings(6, moves), horizon=3.0)
     between = Poses(poses.robot, qpos[:2].mean(axis=0)[None], np.empty((1, 0), bool))
     assert plan.choose(between.gravity, between.joints)[0] == 1
 
@@ -143,7 +150,7 @@ def test_a_landing_far_from_its_node_is_worth_less(nodes):
     n = len(nodes) - 1
     landings = make_landings(n, {(0, 1): (4, 0.5), (0, 2): (4, 0.5), (4, n): (n, 0.3)})
     landings.distance[0, 1] = 3.0
-    plan = Plan(nodes, landings, horizon=3.0)
+    plan = Plan(nodes, list_commands(nodes), landings, horizon=3.0)
     assert choose(plan, nodes, [0])[0] == 2
 
 
@@ -163,8 +170,9 @@ def test_replays_count_the_moves_to_standing(poses, engine, moved):
             for name in ("node", "distance", "seconds")
         )
     )
-    plan = Plan(found, landings, horizon=3.0)
-    n_moves = replay_plan(poses, found, plan, AccessConfig(), engine=engine)
+    plan = Plan(found, list_commands(found), landings, horizon=3.0)
+    replay = replay_plan(plan, poses.qpos, AccessConfig(), engine=engine)
+    n_moves = replay.n_moves
     assert n_moves.shape == (n,)
     stands = (column.node == n) & (column.distance < 1)
     assert stands.any()

@@ -29,7 +29,7 @@ def four(poses):
 
 def make_guide(poses, times, to_standing, n, *, task, config=None, skill=None):
     plan = FastestRoutes(poses, times, to_standing, config or AccessConfig())
-    return Guide(plan, poses, n, task=task, skill=skill)
+    return Guide(plan, poses.robot, n, task=task, skill=skill)
 
 
 def seen(poses, rows):

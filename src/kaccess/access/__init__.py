@@ -1,5 +1,6 @@
 """Accessibility: how fast a robot gets from each static pose to each other one."""
 
+from kaccess.access.commands import Commands
 from kaccess.access.estimate import (
     Outcome,
     Transitions,
@@ -15,28 +16,30 @@ from kaccess.access.estimate import (
 from kaccess.access.graph import Connectivity, Routes, find_routes, measure_connectivity
 from kaccess.access.landings import Landings, Nodes
 from kaccess.access.plan import Plan
-from kaccess.access.replay import replay_plan
+from kaccess.access.replay import Replay, replay_plan
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
+    "Commands",
     "Connectivity",
+    "Landings",
     "MirrorCheck",
+    "Nodes",
     "Outcome",
+    "Plan",
+    "Replay",
     "Routes",
     "Transitions",
     "accessibility",
     "check_mirror",
-    "measure_connectivity",
     "estimate_pairs",
     "estimate_rows",
     "estimate_times",
-    "Landings",
-    "Nodes",
-    "Plan",
     "estimate_to_standing",
     "find_nodes",
-    "replay_plan",
     "find_routes",
+    "measure_connectivity",
     "merge_rows",
+    "replay_plan",
     "split_rows",
 ]

@@ -12,13 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kaccess.access.commands import Commands
 from kaccess.access.landings import Landings, Nodes
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import FLOOR, AccessConfig, EngineConfig, EngineName
 from kaccess.engines import Engine, as_engine
+from kaccess.engines.motion import Motion
 from kaccess.poses import Poses
-from kaccess.robots import Robot
+from kaccess.robots import Robot, find_mirror
 
 __all__ = [
     "Outcome",
@@ -143,23 +145,30 @@ def estimate_rows(
     return Transitions(
         _add_partners(half.times),
         _add_partners(half.outcomes),
-        None if found is None else _mirror_landings(found),
+        None if found is None else _mirror_landings(found, poses.robot),
     )
 
 
-def _mirror_landings(half: Landings) -> Landings:
+def _mirror_landings(half: Landings, robot: Robot) -> Landings:
     """Insert the landings of mirrored poses: at the partners of the nodes."""
-    n = half.node.shape[1]
+    n, mirror = half.node.shape[1], find_mirror(robot)
     node = _add_partners(half.node)
     node[1::2] = np.where(node[1::2] < n, node[1::2] ^ 1, n)
-    return Landings(node, _add_partners(half.distance), _add_partners(half.seconds))
+    assert half.states is not None
+    states = _add_partners(half.states)
+    nq = states.shape[-1]
+    reflected = mirror.reflect_qpos(states[1::2].reshape(-1, nq))
+    states[1::2] = reflected.reshape(states[1::2].shape)
+    return Landings(
+        node, _add_partners(half.distance), _add_partners(half.seconds), states
+    )
 
 
 def _add_partners(rows: NDArray[Number]) -> NDArray[Number]:
-    """Insert the row of each mirrored pose, (n,), after that of its partner."""
+    """Insert the row of each mirrored pose, (n, ...), after that of its partner."""
     partner = np.arange(rows.shape[1]) ^ 1
     both = np.stack([rows, rows[:, partner]], axis=1)
-    return both.reshape(-1, rows.shape[1])
+    return both.reshape(-1, *rows.shape[1:])
 
 
 def find_nodes(poses: Poses, config: AccessConfig, *, engine: Engine) -> Nodes | None:
@@ -216,11 +225,11 @@ def estimate_pairs(
     times[moves], outcomes[moves] = measured.times, measured.outcomes
     if measured.landings is None:
         return Transitions(times, outcomes)
-    landings = Landings(source.astype(np.int32), np.zeros_like(times), times.copy())
-    landings.node[moves] = measured.landings.node
-    landings.distance[moves] = measured.landings.distance
-    landings.seconds[moves] = measured.landings.seconds
-    return Transitions(times, outcomes, landings)
+    states = poses.qpos[source].astype(np.float32)
+    still = Landings(
+        source.astype(np.int32), np.zeros_like(times), times.copy(), states
+    )
+    return Transitions(times, outcomes, still.replace(moves, measured.landings))
 
 
 def _simulate_rows(
@@ -254,8 +263,9 @@ def _measure(
 ) -> Transitions:
     """Hold `targets`, (b, nu), from states `start`; compare with states `goal`."""
     config = robot.scale.fit(config)
+    command = targets if not config.move_time else _ramp(robot, start, targets, config)
     settled = engine.settle(
-        start, targets, time_limit=config.time_limit, progress=progress
+        start, command, time_limit=config.time_limit, progress=progress
     )
     close = is_close(robot, settled.qpos, goal, config)
     outcomes = np.select(
@@ -268,6 +278,12 @@ def _measure(
     if nodes is not None:
         landings = nodes.find_landings(settled.qpos, settled.time)
     return Transitions(times.astype(np.float32), outcomes, landings)
+
+
+def _ramp(robot: Robot, start: Array, targets: Array, config: AccessConfig) -> Motion:
+    """Return motions from states, (b, nq), to targets, (b, nu)."""
+    commands = Commands.to(targets, config.move_time)
+    return commands.start(np.arange(len(targets)), robot.get_joints(start))
 
 
 def is_close(robot: Robot, qpos: Array, goal: Array, config: AccessConfig) -> BoolArray:

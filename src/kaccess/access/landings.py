@@ -5,14 +5,15 @@ nearest to that state: a pose, or standing. With landings as edges, nearly every
 leads on, and not only those that reach the pose whose joints were commanded.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from kaccess.base.rotations import gravity_in_body
-from kaccess.base.types import Array, IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import AccessConfig
+from kaccess.poses import level
 from kaccess.robots import Robot
 
 __all__ = ["Landings", "Nodes"]
@@ -20,25 +21,37 @@ __all__ = ["Landings", "Nodes"]
 
 @dataclass(frozen=True)
 class Landings:
-    """Where moves came to rest, three arrays of the same shape.
+    """Where moves came to rest, arrays of the same shape.
 
     Args:
         node: Nearest node, int32: a pose, or n for standing.
         distance: Distance from that node, in tolerances of a reached pose, float32.
         seconds: Time until the robot was at rest [s], float32; inf if it was not.
+        states: State at rest, float32, with a further axis of length nq; None if it is
+            not stored.
     """
 
     node: IntArray
     distance: Array
     seconds: Array
+    states: Array | None = None
 
     def reshape(self, *shape: int) -> "Landings":
         """Return the landings in arrays of another shape."""
+        states = self.states
         return Landings(
             self.node.reshape(shape),
             self.distance.reshape(shape),
             self.seconds.reshape(shape),
+            None if states is None else states.reshape(*shape, states.shape[-1]),
         )
+
+    def replace(self, where: BoolArray, others: "Landings") -> "Landings":
+        """Return these landings with others in some places."""
+        new = [getattr(self, field.name).copy() for field in fields(self)]
+        for array, field in zip(new, fields(self), strict=True):
+            array[where] = getattr(others, field.name)
+        return Landings(*new)
 
 
 class Nodes:
@@ -54,7 +67,7 @@ class Nodes:
     def __init__(
         self, robot: Robot, qpos: Array, standing: Array, config: AccessConfig
     ) -> None:
-        self._robot, self._config = robot, robot.scale.fit(config)
+        self.robot, self._config = robot, robot.scale.fit(config)
         self.qpos = np.concatenate([qpos, standing[None]])
         self.places = self.embed(self.qpos)
         self._tree = KDTree(self.places)
@@ -72,7 +85,7 @@ class Nodes:
     def embed(self, qpos: Array) -> Array:
         """Return points of states, (b, 4 + nu): posture and height."""
         posture = self.embed_posture(
-            gravity_in_body(qpos[:, 3:7]), self._robot.get_joints(qpos)
+            gravity_in_body(qpos[:, 3:7]), self.robot.get_joints(qpos)
         )
         height = qpos[:, 2:3] / self._config.height_tol
         return np.concatenate([posture, height], axis=1)
@@ -89,4 +102,5 @@ class Nodes:
             np.asarray(node, np.int32),
             np.asarray(distance, np.float32),
             seconds.astype(np.float32),
+            level(qpos).astype(np.float32),
         )

@@ -10,6 +10,7 @@ most reliable of the fast ones.
 import numpy as np
 from scipy.spatial import KDTree
 
+from kaccess.access.commands import Commands
 from kaccess.access.landings import Landings, Nodes
 from kaccess.base.types import Array, IntArray
 
@@ -30,28 +31,39 @@ class Plan:
 
     Args:
         nodes: n poses, and standing as node n.
-        landings: (n, n + 1) landings of the commands of all nodes in each pose.
+        commands: m commands; the last one is standing.
+        landings: (n, m) landings of all commands in each pose.
         horizon: Time over which values fall to 1/e [s].
 
     Attributes:
+        nodes: Poses, and standing.
+        commands: What it chooses from.
         values: (n,) value of each pose in [0, 1]; 0 if nothing leads to standing.
         n_moves: (n,) moves of the shortest chain of landings to standing; 0 if none.
     """
 
-    def __init__(self, nodes: Nodes, landings: Landings, *, horizon: float) -> None:
-        self._nodes, n = nodes, len(nodes) - 1
+    def __init__(
+        self, nodes: Nodes, commands: Commands, landings: Landings, *, horizon: float
+    ) -> None:
+        self.nodes, self.commands = nodes, commands
+        n, m = landings.node.shape
         postures = nodes.places[:, :-1]
         self._tree = KDTree(postures)
         worth = _weigh(landings, horizon)
         self.values, quality = _iterate(nodes.places[:n], landings.node, worth)
-        hold = np.zeros((1, n + 1))
-        hold[0, n] = 1.0  # a standing robot keeps standing
+        hold = np.zeros((1, m))
+        hold[0, -1] = 1.0  # a standing robot keeps standing
         self._quality = np.concatenate([quality, hold])
         rested = np.isfinite(landings.seconds)
         longest = np.max(landings.seconds[rested], initial=0.0)
         waits = np.where(rested, landings.seconds, longest)
-        self._seconds = np.concatenate([waits, np.zeros((1, n + 1))])
+        self._seconds = np.concatenate([waits, np.zeros((1, m))])
         self.n_moves = _count_moves(landings)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of poses and standing."""
+        return len(self.nodes)
 
     @property
     def exists(self) -> bool:
@@ -62,10 +74,10 @@ class Plan:
         """Return what to command in postures, (b, 3) and (b, nu).
 
         Returns:
-            `(command, seconds, nearest)`, (b,) each: node whose joints to command, time
-            until the robot rests [s] (0 for a standing robot), and nearest node.
+            `(command, seconds, nearest)`, (b,) each: number of the command, time until
+            the robot rests [s] (0 for a standing robot), and nearest node.
         """
-        points = self._nodes.embed_posture(gravity, joints)
+        points = self.nodes.embed_posture(gravity, joints)
         distance, near = _find_near(self._tree, points)
         weight = 1 / (_CLOSEST + distance) ** 2
         weight /= weight.sum(axis=1, keepdims=True)
@@ -83,7 +95,7 @@ def _find_near(tree: KDTree, points: Array) -> tuple[Array, IntArray]:
 
 
 def _weigh(landings: Landings, horizon: float) -> Array:
-    """Return the factor from the value of a landing to that of its move, (n, n + 1)."""
+    """Return the factor from the value of a landing to that of its move, (n, m)."""
     n = len(landings.node)
     rested = np.isfinite(landings.seconds)
     worth = np.exp(-np.where(rested, landings.seconds, horizon) / horizon)
@@ -96,7 +108,7 @@ def _weigh(landings: Landings, horizon: float) -> Array:
 
 
 def _iterate(places: Array, node: IntArray, worth: Array) -> tuple[Array, Array]:
-    """Return the values of poses, (n,), and of commands in them, (n, n + 1)."""
+    """Return the values of poses, (n,), and of commands in them, (n, m)."""
     n = len(places)
     distance, near = _find_near(KDTree(places), places)
     weight = 1 / (1 + distance**2)
@@ -113,7 +125,7 @@ def _iterate(places: Array, node: IntArray, worth: Array) -> tuple[Array, Array]
 
 
 def _average(quality: Array, weight: Array, near: IntArray) -> Array:
-    """Return the mean quality of commands over the poses near each pose, (n, n + 1)."""
+    """Return the mean quality of commands over the poses near each pose, (n, m)."""
     mean = np.zeros_like(quality)
     for column in range(near.shape[1]):  # one by one, to save memory
         mean += weight[:, column, None] * quality[near[:, column]]

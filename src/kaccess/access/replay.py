@@ -5,52 +5,85 @@ plan is followed from every pose, move by move, and each move starts where the o
 before has ended.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kaccess.access.estimate import is_close
-from kaccess.access.landings import Nodes
 from kaccess.access.plan import Plan
 from kaccess.base.rotations import gravity_in_body
-from kaccess.base.types import Array, IntArray
+from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
-from kaccess.poses import Poses
 
-__all__ = ["replay_plan"]
+__all__ = ["Replay", "replay_plan"]
 
 _MOST_MOVES = 10
 
 
-def replay_plan(
-    poses: Poses, nodes: Nodes, plan: Plan, config: AccessConfig, *, engine: Engine
-) -> IntArray:
-    """Return the number of moves in which each pose stands up, (n,); 0 if it does not.
+@dataclass(frozen=True)
+class Replay:
+    """Chains of moves from n states, as the simulator played them.
 
     Args:
-        poses: n poses.
-        nodes: The poses, and standing.
+        n_moves: (n,) moves until the robot stood; 0 if it did not.
+        commands: (n, m) number of the command of each move; -1 after the last move.
+        states: (n, m + 1, nq) start, and where each move ended; NaN after the last.
+        seconds: (n, m) time of each move until at rest [s]; inf if it was not, NaN
+            after the last one.
+    """
+
+    n_moves: IntArray
+    commands: IntArray
+    states: Array
+    seconds: Array
+
+
+def replay_plan(
+    plan: Plan,
+    qpos: Array,
+    config: AccessConfig,
+    *,
+    engine: Engine,
+    progress: Progress | None = None,
+) -> Replay:
+    """Follow a plan from resting states, until the robot stands or ten moves are made.
+
+    Args:
         plan: Says what to command in any posture.
+        qpos: (n, nq) states at rest.
         config: Time limit of a move, and when standing counts as reached.
         engine: Simulator.
+        progress: Called with (moves made, moves at most).
     """
-    robot, config = poses.robot, poses.robot.scale.fit(config)
-    targets = np.concatenate([poses.joints, robot.standing_targets[None]])
-    state, n_moves = poses.qpos.copy(), np.zeros(len(poses), np.int64)
-    stand = nodes.qpos[-1:]
-    for move in range(1, _MOST_MOVES + 1):
-        lying = np.flatnonzero(n_moves == 0)
+    robot, n = plan.nodes.robot, len(qpos)
+    config = robot.scale.fit(config)
+    replay = Replay(
+        n_moves=np.zeros(n, np.int64),
+        commands=np.full((n, _MOST_MOVES), -1),
+        states=np.full((n, _MOST_MOVES + 1, qpos.shape[1]), np.nan),
+        seconds=np.full((n, _MOST_MOVES), np.nan),
+    )
+    replay.states[:, 0] = qpos
+    lying = np.arange(n)
+    for move in range(_MOST_MOVES):
+        if progress:
+            progress(move, _MOST_MOVES)
         if not len(lying):
             break
-        command = _choose(plan, robot.get_joints(state[lying]), state[lying])
-        settled = engine.settle(
-            state[lying], targets[command], time_limit=config.time_limit
-        )
-        up = is_close(robot, settled.qpos, np.repeat(stand, len(lying), axis=0), config)
-        n_moves[lying[up & np.isfinite(settled.time)]] = move
-        fine = ~settled.diverged
-        state[lying[fine]] = settled.qpos[fine]
-    return n_moves
-
-
-def _choose(plan: Plan, joints: Array, qpos: Array) -> IntArray:
-    return plan.choose(gravity_in_body(qpos[:, 3:7]), joints)[0]
+        start = replay.states[lying, move]
+        joints = robot.get_joints(start)
+        command, _, _ = plan.choose(gravity_in_body(start[:, 3:7]), joints)
+        motion = plan.commands.start(command, joints)
+        settled = engine.settle(start, motion, time_limit=config.time_limit)
+        end = np.where(settled.diverged[:, None], start, settled.qpos)
+        replay.commands[lying, move] = command
+        replay.states[lying, move + 1] = end
+        replay.seconds[lying, move] = settled.time
+        stand = np.repeat(plan.nodes.qpos[-1:], len(end), axis=0)
+        up = is_close(robot, end, stand, config) & np.isfinite(settled.time)
+        replay.n_moves[lying[up]] = move + 1
+        lying = lying[~up]
+    if progress:
+        progress(_MOST_MOVES, _MOST_MOVES)
+    return replay

@@ -18,10 +18,10 @@ def check_positive(**settings: float) -> None:
             )
 
 
-def check_not_negative(**settings: int) -> None:
+def check_not_negative(**settings: float) -> None:
     """Raise `InputError` for a setting below 0."""
     for name, value in settings.items():
-        if value < 0:
+        if not value >= 0:
             raise InputError(f"`{name}` must not be negative, got {value}.")
 
 

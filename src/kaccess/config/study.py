@@ -137,6 +137,9 @@ class AccessConfig:
 
     time_limit: float = ForBittle(3.0, "s")
     """A robot still moving after this time has not reached pose j [s]."""
+    move_time: float = 0.0
+    """Time in which joint targets move to those of pose j, in a straight line [s]; with
+    0 they jump, and strong servos may fling the robot."""
     joint_tol: float = ForBittle(0.5, "rad over joints")
     """Largest distance of the joint positions to those of pose j, L2 norm [rad]."""
     height_tol: float = ForBittle(0.01, "m")
@@ -151,6 +154,7 @@ class AccessConfig:
             height_tol=self.height_tol,
             gravity_tol=self.gravity_tol,
         )
+        check_not_negative(move_time=self.move_time)
 
 
 @dataclass(frozen=True, kw_only=True)

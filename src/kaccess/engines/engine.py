@@ -1,9 +1,10 @@
-"""The interface of all engines: hold joint targets until the robot is at rest."""
+"""The interface of all engines: command joints until the robot is at rest."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 from kaccess.base.types import Array, BoolArray, Progress
+from kaccess.engines.motion import Motion
 
 __all__ = ["Engine", "Settled"]
 
@@ -34,17 +35,19 @@ class Engine(Protocol):
     def settle(
         self,
         qpos: Array,
-        targets: Array,
+        targets: Array | Motion,
         *,
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets`, starting at rest at `qpos`, until static or out of time.
+        """Command `targets`, starting at rest at `qpos`, until static or out of time.
 
         Args:
             qpos: (b, nq) states to start from, with zero velocity.
-            targets: (b, nu) joint targets.
-            time_limit: Simulated time within which the quiet window must end [s].
+            targets: (b, nu) joint targets to hold, or a motion of the targets. A robot
+                counts as static only after its motion.
+            time_limit: Simulated time after the motion within which the quiet window
+                must end [s].
             progress: Called with (simulations done, b) from time to time.
 
         Returns:

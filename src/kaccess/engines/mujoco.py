@@ -17,13 +17,14 @@ from kaccess.base.machine import n_cpus
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
+from kaccess.engines.motion import TARGET_STEPS, Motion, as_motion
 from kaccess.engines.still import count_quiet, is_quiet
 from kaccess.robots import Robot
 from kaccess.robots.hold import silence_warnings
 
 __all__ = ["MujocoEngine", "make_lean_model"]
 
-_CHUNK = 10  # steps between checks: wastes about 5 of 300 steps per simulation
+_CHUNK = TARGET_STEPS  # between checks: wastes about 5 of 300 steps per simulation
 _SLOTS_PER_THREAD = 64
 _QUEUE_PER_SLOT = 16  # simulations per slot in a call: few slots are idle at the end
 
@@ -81,13 +82,15 @@ class MujocoEngine:
     def settle(
         self,
         qpos: Array,
-        targets: Array,
+        targets: Array | Motion,
         *,
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets`, starting at rest at `qpos`, until static or out of time."""
-        limit = round(time_limit / self.robot.timestep)
+        """Command `targets` from rest at `qpos`, until static or out of time."""
+        motion = as_motion(targets)
+        moving = motion.count_steps(self.robot.timestep)
+        limit = round(time_limit / self.robot.timestep) + moving
         settled = Settled(
             qpos=np.array(qpos, dtype=np.float64),
             time=np.full(len(qpos), np.inf),
@@ -102,30 +105,40 @@ class MujocoEngine:
                 free = np.flatnonzero(slots.row < 0)[: n - n_started]
                 slots.row[free] = n_started + np.arange(len(free))
                 n_started += len(free)
-                self._start(slots, free, qpos, targets)
+                self._start(slots, free, qpos)
                 if not len(slots.busy):
                     return settled
-                self._advance(slots, limit, settled)
+                self._set_targets(slots, motion, moving)
+                self._advance(slots, moving, limit, settled)
                 if progress:
                     progress(n_started - len(slots.busy), n)
 
-    def _start(
-        self, slots: _Slots, free: IntArray, qpos: Array, targets: Array
-    ) -> None:
+    def _start(self, slots: _Slots, free: IntArray, qpos: Array) -> None:
         """Start new simulations in the slots `free`."""
         row = slots.row[free]
         self._batch.reset(free, stage=mujoco.mjtStage.mjSTAGE_NONE)
         self._batch.bind("qpos")[free] = qpos[row]
-        self._batch.bind("ctrl")[free] = targets[row]
         slots.steps[free] = 0
         slots.quiet[free] = 1  # it starts at rest
 
-    def _advance(self, slots: _Slots, limit: int, settled: Settled) -> None:
+    def _set_targets(self, slots: _Slots, motion: Motion, moving: IntArray) -> None:
+        """Set the targets of the next chunk, where they are new: those at its end."""
+        row, steps = slots.row[slots.busy], slots.steps[slots.busy]
+        new = (steps == 0) | (steps < moving[row])
+        at = (steps[new] + _CHUNK) * self.robot.timestep
+        self._batch.bind("ctrl")[slots.busy[new]] = motion.at(row[new], at)
+
+    def _advance(
+        self, slots: _Slots, moving: IntArray, limit: IntArray, settled: Settled
+    ) -> None:
         """Simulate a chunk of steps, and store the results of simulations that end."""
         busy = slots.busy
         row, steps = slots.row[busy], slots.steps[busy]
+        limit = limit[row]
         record = self._batch.rollout(_CHUNK, record=("qpos", "qvel"), ids=busy)
-        quiet = count_quiet(is_quiet(record["qvel"], self.still), slots.quiet[busy])
+        holds = steps[:, None] + np.arange(_CHUNK) >= moving[row, None]
+        is_still = is_quiet(record["qvel"], self.still) & holds
+        quiet = count_quiet(is_still, slots.quiet[busy])
         last = np.minimum(limit - steps, _CHUNK) - 1  # within the time limit
         at_rest = quiet > self._window
         at_rest[np.arange(_CHUNK) > last[:, None]] = False

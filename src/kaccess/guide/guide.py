@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from scipy.spatial import KDTree
 
-from kaccess.access.graph import find_routes
+from kaccess.access import Commands, find_routes
 from kaccess.base.errors import InputError
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray
@@ -36,14 +36,21 @@ _SKILL_NOISE = 0.1  # less, because a flight is easily disturbed
 
 
 class MovePlan(Protocol):
-    """Says what to command in any posture; the last of m + 1 nodes is standing."""
+    """Says what to command in any posture; the last node and command are standing."""
+
+    commands: Commands
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of poses and standing."""
+        ...
 
     def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
         """Return what to command in postures, (b, 3) and (b, nu).
 
         Returns:
-            `(command, seconds, nearest)`, (b,) each: node whose joints to command, time
-            of the move [s], and nearest node.
+            `(command, seconds, nearest)`, (b,) each: number of the command, time of the
+            move [s], and nearest node.
         """
         ...
 
@@ -62,6 +69,9 @@ class FastestRoutes:
         self, poses: Poses, times: Array, to_standing: Array, config: AccessConfig
     ) -> None:
         robot, config = poses.robot, poses.robot.scale.fit(config)
+        targets = np.concatenate([poses.joints, robot.standing_targets[None]])
+        self.commands = Commands.to(targets, config.move_time)
+        self.n_nodes = len(targets)
         self._scale = np.array([1 / config.gravity_tol, 1 / config.joint_tol])
         stand = robot.standing[None]  # the last row
         joints = np.concatenate([poses.joints, robot.get_joints(stand)])
@@ -92,7 +102,7 @@ class Guide:
 
     Args:
         plan: Says what to command in any posture.
-        poses: Poses of a study; the nodes of the plan are these, and standing.
+        robot: Robot of the plan.
         n: Number of robots.
         task: Task of the robots; it defines their observations.
         skill: (s, nu) actions from standing; needed if the task is more than standing.
@@ -105,7 +115,7 @@ class Guide:
     def __init__(
         self,
         plan: MovePlan,
-        poses: Poses,
+        robot: Robot,
         n: int,
         *,
         task: Task,
@@ -116,16 +126,15 @@ class Guide:
                 f"Routes end with standing, but {task.name!r} needs more. Give "
                 "the guide a `skill`."
             )
-        robot = poses.robot
-        self._plan, self._task = plan, task.fit_to(robot)
-        self._n_joints = robot.model.nu
+        self._plan, self._robot, self._task = plan, robot, task.fit_to(robot)
         self._margin = robot.scale.fit(_MARGIN)
-        self._actions = _list_actions(robot, poses)
         self.noise = _NOISE if skill is None else _SKILL_NOISE
-        self._skill = self._keep_standing(robot) if skill is None else skill
+        self._skill = self._keep_standing() if skill is None else skill
         self._command: IntArray = np.zeros(n, np.int64)
+        self._joints: Array = np.zeros((n, robot.model.nu))  # when the move began
         self._stands = np.zeros(n, bool)
-        self._steps_left = np.zeros(n, np.int64)
+        self._steps: IntArray = np.zeros(n, np.int64)  # since the move began
+        self._steps_left: IntArray = np.zeros(n, np.int64)
 
     def __len__(self) -> int:
         return len(self._command)
@@ -138,7 +147,7 @@ class Guide:
             study.poses, times, study.to_standing, study.access_config
         )
         skill = None if task.to_stand else find_skill(study, task).actions
-        return cls(plan, study.poses, n, task=task, skill=skill)
+        return cls(plan, study.robot, n, task=task, skill=skill)
 
     def act(self, obs: Array, began: BoolArray) -> Array:
         """Return the next actions, (n, nu) in [-1, 1].
@@ -148,22 +157,26 @@ class Guide:
             began: (n,) whether a new episode has just begun.
         """
         self._steps_left = np.where(began, 0, self._steps_left - 1)
+        self._steps = self._steps + 1
         due = np.flatnonzero(self._steps_left <= 0)
         if len(due):
             self._look(due, obs[due])
-        actions = np.asarray(self._actions[self._command])
+        motion = self._plan.commands.start(self._command, self._joints)
+        seconds = (self._steps + 1) / self._task.control_rate
+        actions = self._robot.to_actions(motion.at(np.arange(len(self)), seconds))
         stands = self._stands
         actions[stands] = self._skill[len(self._skill) - self._steps_left[stands]]
-        return actions
+        return np.clip(actions, -1.0, 1.0)
 
     def _look(self, due: IntArray, obs: Array) -> None:
         """Choose the next moves of some robots."""
-        gravity, joints = self._task.read_posture(obs, self._n_joints)
+        gravity, joints = self._task.read_posture(obs, self._robot.model.nu)
         command, seconds, nearest = self._plan.choose(gravity, joints)
-        last = len(self._actions) - 1
-        stands = (nearest == last) & (command == last)
+        stands = nearest == self._plan.n_nodes - 1
+        stands &= command == len(self._plan.commands) - 1
         steps = self._count_steps(seconds)
         self._command[due], self._stands[due] = command, stands
+        self._joints[due], self._steps[due] = joints, 0
         self._steps_left[due] = np.where(stands, len(self._skill), steps)
 
     def _count_steps(self, seconds: Array) -> IntArray:
@@ -171,15 +184,18 @@ class Guide:
         steps = np.ceil((seconds + self._margin) * self._task.control_rate)
         return np.asarray(steps.astype(np.int64))
 
-    def _keep_standing(self, robot: Robot) -> Array:
+    def _keep_standing(self) -> Array:
         """Return the actions of standing until the next observation."""
-        wait = np.array([robot.scale.fit(_STANDING_TIME)])
-        return np.repeat(self._actions[-1:], self._count_steps(wait)[0], axis=0)
+        wait = np.array([self._robot.scale.fit(_STANDING_TIME)])
+        standing = self._robot.to_actions(self._robot.standing_targets[None])
+        return np.repeat(standing, self._count_steps(wait)[0], axis=0)
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return the state that the next actions depend on."""
         return {
             "command": self._command.copy(),
+            "joints": self._joints.copy(),
+            "steps": self._steps.copy(),
             "stands": self._stands.copy(),
             "steps_left": self._steps_left.copy(),
         }
@@ -190,21 +206,17 @@ class Guide:
         if "at" in state and isinstance(self._plan, FastestRoutes):
             # Older versions stored the nearest node.
             self._command, _ = self._plan.follow(state["at"])
-            self._stands = state["at"] == len(self._actions) - 1
+            self._stands = state["at"] == self._plan.n_nodes - 1
         else:
             self._command = state["command"].copy()
             self._stands = state["stands"].astype(bool)
+        if "joints" in state:  # older versions had no moves that take time
+            self._joints, self._steps = state["joints"].copy(), state["steps"].copy()
         if (self._steps_left[self._stands] > len(self._skill)).any():
             raise InputError(
                 "The guide has changed since this run began: its skill is shorter now. "
                 "Train in a new study."
             )
-
-
-def _list_actions(robot: Robot, poses: Poses) -> Array:
-    """Return the actions that command each node, (m + 1, nu)."""
-    targets = np.concatenate([poses.joints, robot.standing_targets[None]])
-    return np.clip(robot.to_actions(targets), -1.0, 1.0)
 
 
 def follow_guide(guide: Guide) -> Callable[[Array], Array]:

@@ -14,6 +14,7 @@ from kaccess.base.types import Array, BoolArray, IntArray
 __all__ = ["Arrays", "create_arrays"]
 
 _LANDINGS = {"node": "int32", "distance": "float32", "seconds": "float32"}
+_MOST_STATES = 2**28  # bytes of the states in which moves end, if they are stored
 _NAMES = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
 _READ_SIZE = 2**24  # times read at once in the search for missing ones
 
@@ -65,6 +66,11 @@ def _create_landings(
         group.create_array(
             f"{name}_standing", shape=(n,), chunks=(n,), dtype=dtype, fill_value=fill
         )
+    if 4 * n * n * nq <= _MOST_STATES:
+        group.create_array(
+            "states", shape=(n, n, nq), chunks=(*tile, nq), dtype="float32"
+        )
+        group.create_array("states_standing", shape=(n, nq), dtype="float32")
     group.create_array(
         "standing", shape=(nq,), chunks=(nq,), dtype="float64", fill_value=np.nan
     )
@@ -155,15 +161,21 @@ class Arrays:
         """Store a tile. Times are written last: they mark the tile as done."""
         self.array("outcomes")[rows.start : rows.stop] = outcomes
         if landings is not None and "landings" in self._group:
-            for name in _LANDINGS:
+            for name in self._landing_parts:
                 array = self.array(f"landings/{name}")
                 array[rows.start : rows.stop] = getattr(landings, name)
         self.array("times")[rows.start : rows.stop] = times
 
+    @property
+    def _landing_parts(self) -> tuple[str, ...]:
+        """Names of the arrays of landings."""
+        states = ("states",) if "landings/states" in self._group else ()
+        return *_LANDINGS, *states
+
     def write_standing(self, landings: Landings, standing: Array) -> None:
         """Store the landings of the moves to standing, (n,), and the standing state."""
         if "landings" in self._group:
-            for name in _LANDINGS:
+            for name in self._landing_parts:
                 self.array(f"landings/{name}_standing")[:] = getattr(landings, name)
             self.array("landings/standing")[:] = standing
 
@@ -194,12 +206,13 @@ class Arrays:
         if self.read_standing() is None:
             return None
         parts = {
-            name: np.column_stack(
+            name: np.concatenate(
                 [
                     self.read(f"landings/{name}"),
-                    self.read(f"landings/{name}_standing"),
-                ]
+                    self.read(f"landings/{name}_standing")[:, None],
+                ],
+                axis=1,
             )
-            for name in _LANDINGS
+            for name in self._landing_parts
         }
         return None if (parts["node"] < 0).any() else Landings(**parts)

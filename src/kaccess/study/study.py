@@ -18,7 +18,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from kaccess.access import Nodes, Plan, find_routes
+from kaccess.access import Commands, Nodes, Plan, find_routes
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json, write_json
@@ -245,7 +245,13 @@ class Study:
         landings, nodes = self.arrays.read_landings(), self.nodes
         if landings is None or nodes is None:
             return None
-        return Plan(nodes, landings, horizon=self.test_seconds)
+        return Plan(nodes, self.commands, landings, horizon=self.test_seconds)
+
+    @property
+    def commands(self) -> Commands:
+        """What the robot can be commanded: the joints of a pose, or standing."""
+        targets = [self.poses.joints, self.robot.standing_targets[None]]
+        return Commands.to(np.concatenate(targets), self.access_config.move_time)
 
     @property
     def n_moves(self) -> IntArray | None:

@@ -20,7 +20,15 @@ from kaccess.config import AccessConfig
 from kaccess.engines import Engine
 from kaccess.study.study import Study
 
-__all__ = ["estimate_once", "estimate_tiles", "replay_once"]
+__all__ = ["estimate_once", "estimate_tiles", "record_access", "replay_once"]
+
+
+def record_access(study: Study, config: AccessConfig, engine: str) -> None:
+    """Store how moves are estimated; an error if it was another way before."""
+    settings = asdict(config) | {"engine": engine}
+    if not config.move_time:
+        del settings["move_time"]  # as in studies made before it was a setting
+    study.record("access", settings)
 
 
 def estimate_once(study: Study, config: AccessConfig, engine: Engine) -> Nodes | None:
@@ -60,8 +68,8 @@ def replay_once(
     study.__dict__.pop("plan", None)  # it may have been made before the last tile
     plan = study.plan
     if nodes is not None and plan is not None and study.n_moves is None:
-        n_moves = replay_plan(study.poses, nodes, plan, config, engine=engine)
-        study.arrays.write_n_moves(n_moves)
+        replay = replay_plan(plan, study.poses.qpos, config, engine=engine)
+        study.arrays.write_n_moves(replay.n_moves)
 
 
 def estimate_tiles(

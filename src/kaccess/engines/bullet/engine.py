@@ -20,20 +20,22 @@ from types import ModuleType
 import numpy as np
 
 from kaccess.base.machine import n_cpus
-from kaccess.base.types import Array, Progress
+from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import StillConfig
 from kaccess.engines.bullet.model import BulletModel, describe_robot
 from kaccess.engines.bullet.world import World, import_pybullet
 from kaccess.engines.engine import Settled
+from kaccess.engines.motion import TARGET_STEPS, Motion, as_motion
 from kaccess.engines.still import is_quiet
 from kaccess.robots import Robot
 
 __all__ = ["BulletEngine"]
 
-_Task = tuple[Array, Array, int]  # states, targets, and maximum number of steps
+_Task = tuple[Array, Motion, int]  # states, motions, and steps at most after them
 
 _ROWS_PER_TASK = 4  # about a second of work, so no process is idle for long at the end
 _TASKS_PER_PROCESS = 16
+_FIRST: IntArray = np.zeros(1, int)  # row of a motion of one robot
 _LARGEST_POSITION = 1e10  # [m or rad], the limit of MuJoCo too
 _LARGEST_SPEED = 1e4  # [m/s or rad/s], far beyond any robot's
 
@@ -78,16 +80,17 @@ class BulletEngine:
     def settle(
         self,
         qpos: Array,
-        targets: Array,
+        targets: Array | Motion,
         *,
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets`, starting at rest at `qpos`, until static or out of time."""
+        """Command `targets` from rest at `qpos`, until static or out of time."""
+        motion = as_motion(targets)
         limit = round(time_limit / self.robot.timestep)
         starts = range(0, len(qpos), _ROWS_PER_TASK)
         rows = [slice(start, start + _ROWS_PER_TASK) for start in starts]
-        tasks = [(qpos[r], targets[r], limit) for r in rows]
+        tasks = [(qpos[r], motion[r], limit) for r in rows]
         parts = []
         for part in self._run(tasks):
             parts.append(part)
@@ -141,8 +144,8 @@ class _Settler:
         self.world = World(model)
         self.window = round(still.window / model.timestep)
 
-    def settle(self, qpos: Array, targets: Array, limit: int) -> Settled:
-        """Simulate each row for at most `limit` steps."""
+    def settle(self, qpos: Array, motion: Motion, limit: int) -> Settled:
+        """Simulate each row for at most `limit` steps after its motion."""
         settled = Settled(
             qpos=np.array(qpos, dtype=np.float64),
             time=np.full(len(qpos), np.inf),
@@ -150,23 +153,28 @@ class _Settler:
         )
         for row in range(len(qpos)):
             settled.qpos[row], settled.time[row], settled.diverged[row] = (
-                self._settle_one(settled.qpos[row].copy(), targets[row], limit)
+                self._settle_one(settled.qpos[row].copy(), motion[row : row + 1], limit)
             )
         return settled
 
     def _settle_one(
-        self, qpos: Array, targets: Array, limit: int
+        self, qpos: Array, motion: Motion, limit: int
     ) -> tuple[Array, float, bool]:
         """Return the final state, the time of rest, and whether it diverged."""
         qvel: Array = np.zeros(len(qpos) - 1)
         quiet = 1  # it starts at rest
+        moving = int(motion.count_steps(self.model.timestep)[0])
         self.world.reset(qpos)
-        for step in range(1, limit + 1):
+        for step in range(1, limit + moving + 1):
+            if step == 1 or (step <= moving and (step - 1) % TARGET_STEPS == 0):
+                at = (step - 1 + TARGET_STEPS) * self.model.timestep
+                targets = motion.at(_FIRST, np.array([at]))[0]
             self.world.step(self.model.compute_force(targets, qpos[7:], qvel[6:]))
             previous, (qpos, qvel) = qpos, self.world.read_state()
             if _has_diverged(qpos, qvel):
                 return previous, np.inf, True
-            quiet = quiet + 1 if is_quiet(qvel, self.still) else 0
+            still = step > moving and is_quiet(qvel, self.still)
+            quiet = quiet + 1 if still else 0
             if quiet > self.window:
                 return qpos, (step - self.window) * self.model.timestep, False
         return qpos, np.inf, False
@@ -196,9 +204,9 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _settle_in_worker(qpos: Array, targets: Array, limit: int) -> Settled:
+def _settle_in_worker(qpos: Array, motion: Motion, limit: int) -> Settled:
     assert _settler is not None
-    return _settler.settle(qpos, targets, limit)
+    return _settler.settle(qpos, motion, limit)
 
 
 @contextmanager

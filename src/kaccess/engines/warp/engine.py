@@ -27,6 +27,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import StillConfig
 from kaccess.engines.engine import Settled
+from kaccess.engines.motion import Motion, as_motion
 from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
 from kaccess.robots import Robot
 
@@ -101,24 +102,25 @@ class WarpEngine:
     def settle(
         self,
         qpos: Array,
-        targets: Array,
+        targets: Array | Motion,
         *,
         time_limit: float,
         progress: Progress | None = None,
     ) -> Settled:
-        """Hold `targets`, starting at rest at `qpos`, until static or out of time."""
+        """Command `targets` from rest at `qpos`, until static or out of time."""
+        motion, timestep = as_motion(targets), self.robot.timestep
         settled = Settled(
             qpos=np.array(qpos, dtype=np.float64),
             time=np.full(len(qpos), np.inf),
             diverged=np.zeros(len(qpos), bool),
         )
-        limit = round(time_limit / self.robot.timestep)
+        limit = round(time_limit / timestep)
         todo: IntArray = np.arange(len(qpos))
         with wp.ScopedDevice(self._device):
             for _ in range(MOST_DOUBLINGS + 1):
                 if not len(todo):
                     return settled
-                queue = _Queue(qpos[todo], targets[todo])
+                queue = _Queue(qpos[todo], motion[todo], timestep)
                 self._run(queue, limit, n=len(qpos), progress=progress)
                 todo = self._collect(settled, todo, queue)
                 if len(todo):
@@ -218,7 +220,8 @@ class WarpEngine:
         """Compile all kernels, or load them from the cache."""
         start = time.perf_counter()
         worlds = self._get_worlds(1)
-        empty = _Queue(np.empty((0, self._model.nq)), np.empty((0, self._model.nu)))
+        nothing = as_motion(np.empty((0, self._model.nu)))
+        empty = _Queue(np.empty((0, self._model.nq)), nothing, self.robot.timestep)
         update, _ = self._prepare(worlds, empty, 0)
         update()
         wp.synchronize_device()
@@ -283,14 +286,18 @@ class _Queue:
 
     Args:
         qpos: (b, nq) states to start from.
-        targets: (b, nu) joint targets.
+        motion: Motion of the joint targets.
+        timestep: Physics step [s].
     """
 
-    def __init__(self, qpos: Array, targets: Array) -> None:
+    def __init__(self, qpos: Array, motion: Motion, timestep: float) -> None:
         self.arrays = QueueArrays()
         self.arrays.n = len(qpos)
         self.arrays.start = wp.array(qpos, dtype=float, shape=qpos.shape)
-        self.arrays.targets = wp.array(targets, dtype=float, shape=targets.shape)
+        points, steps = motion.points, motion.times / timestep
+        self.arrays.points = wp.array(points, dtype=float, shape=points.shape)
+        self.arrays.steps = wp.array(steps, dtype=float, shape=steps.shape)
+        self.arrays.moving = wp.array(motion.count_steps(timestep), dtype=int)
         self.arrays.end = wp.zeros_like(self.arrays.start)
         self.arrays.end_steps = wp.zeros(len(qpos), dtype=int)
         self.arrays.status = wp.zeros(len(qpos), dtype=int)

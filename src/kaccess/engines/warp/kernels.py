@@ -8,6 +8,8 @@ must start as `int()` or `bool()`. `engine.py` explains how they work together.
 import mujoco_warp as mjw
 import warp as wp
 
+from kaccess.engines.motion import TARGET_STEPS
+
 __all__ = [
     "AT_REST",
     "BUFFERS",
@@ -27,6 +29,7 @@ AT_REST = wp.constant(1)
 RESTLESS = wp.constant(2)
 DIVERGED = wp.constant(3)
 OVERFLOWED = wp.constant(4)
+EVERY = wp.constant(TARGET_STEPS)
 LARGEST = wp.constant(1.0e10)  # MuJoCo too calls larger states diverged
 # Reaching the maximum number of solver iterations is no overflow: MuJoCo continues.
 BUFFERS = wp.constant(
@@ -69,7 +72,9 @@ class QueueArrays:
     Attributes:
         n: Number of simulations.
         start: (n, nq) states to start from.
-        targets: (n, nu) joint targets.
+        points: (n, k, nu) joint targets; those between two points lie on a line.
+        steps: (n, k) steps after which each point is reached; the first 0.
+        moving: (n,) steps for which the targets move.
         end: (n, nq) final states.
         end_steps: (n,) steps before the quiet window, for those that came to rest.
         status: (n,) `AT_REST`, `RESTLESS`, `DIVERGED` or `OVERFLOWED`.
@@ -78,7 +83,9 @@ class QueueArrays:
 
     n: int
     start: wp.array2d[float]
-    targets: wp.array2d[float]
+    points: wp.array3d[float]
+    steps: wp.array2d[float]
+    moving: wp.array[int]
     end: wp.array2d[float]
     end_steps: wp.array[int]
     status: wp.array[int]
@@ -90,7 +97,7 @@ class Limits:
     """When a simulation is done.
 
     Attributes:
-        steps: Maximum number of steps.
+        steps: Maximum number of steps after the motion of the targets.
         window: Length of the quiet window in steps.
         linear: Speed of the base below which it is at rest [m/s].
         angular: Angular speed of the base below which it is at rest [rad/s].
@@ -109,20 +116,27 @@ def update_worlds(worlds: WorldArrays, queue: QueueArrays, limits: Limits):
     """Record the simulation in a world if it is done, and start the next one."""
     world = wp.tid()
     if worlds.row[world] >= 0:
-        status = _count_step(worlds, limits, world)
+        status = _count_step(worlds, queue, limits, world)
         if status == MOVING:
+            step = worlds.steps[world]
+            row = worlds.row[world]
+            if step < queue.moving[row] and step % EVERY == 0:
+                _set_targets(worlds, queue, world, row, step + EVERY)
             return
         _record(worlds, queue, limits.window, world, status)
     _start_next(worlds, queue, world)
 
 
 @wp.func
-def _count_step(worlds: WorldArrays, limits: Limits, world: int) -> int:
+def _count_step(
+    worlds: WorldArrays, queue: QueueArrays, limits: Limits, world: int
+) -> int:
     """Count a step of a world, and return the status of its simulation."""
     step = worlds.steps[world] + 1
     worlds.steps[world] = step
+    moving = queue.moving[worlds.row[world]]
     quiet = int(0)
-    if _is_quiet(worlds.qvel, limits, world):
+    if step > moving and _is_quiet(worlds.qvel, limits, world):
         quiet = worlds.quiet[world] + 1
     worlds.quiet[world] = quiet
 
@@ -131,9 +145,9 @@ def _count_step(worlds: WorldArrays, limits: Limits, world: int) -> int:
         status = OVERFLOWED
     elif _has_diverged(worlds, world):
         status = DIVERGED
-    elif quiet > limits.window and step <= limits.steps:
+    elif quiet > limits.window and step <= limits.steps + moving:
         status = AT_REST
-    elif step >= limits.steps:
+    elif step >= limits.steps + moving:
         status = RESTLESS
     return status
 
@@ -199,9 +213,29 @@ def _load(worlds: WorldArrays, queue: QueueArrays, world: int, row: int):
     for i in range(worlds.qvel.shape[1]):
         worlds.qvel[world, i] = 0.0
         worlds.warmstart[world, i] = 0.0
-    for i in range(worlds.ctrl.shape[1]):
-        worlds.ctrl[world, i] = queue.targets[row, i]
+    _set_targets(worlds, queue, world, row, EVERY)
     worlds.overflow[world] = 0
+
+
+@wp.func
+def _set_targets(
+    worlds: WorldArrays, queue: QueueArrays, world: int, row: int, step: int
+):
+    """Command the targets that the motion of a row has after some steps."""
+    n = queue.steps.shape[1]
+    at = float(step)
+    before = int(0)
+    for i in range(1, n):
+        if queue.steps[row, i] <= at:
+            before = i
+    after = wp.min(before + 1, n - 1)
+    span = queue.steps[row, after] - queue.steps[row, before]
+    share = float(0.0)
+    if span > 0.0:
+        share = (at - queue.steps[row, before]) / span
+    for i in range(worlds.ctrl.shape[1]):
+        low = queue.points[row, before, i]
+        worlds.ctrl[world, i] = low + share * (queue.points[row, after, i] - low)
 
 
 @wp.kernel
