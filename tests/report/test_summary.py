@@ -13,7 +13,7 @@ X, N = np.inf, np.nan
 CONTACTS = np.array([[1, 0], [1, 0], [1, 1]], bool)
 
 
-def summarize_arrays(times, outcomes, to_standing=(X, X, 0.5)):
+def summarize_arrays(times, outcomes, to_standing=(X, X, 0.5), **moves):
     return summarize(
         {},
         contacts=CONTACTS,
@@ -21,6 +21,7 @@ def summarize_arrays(times, outcomes, to_standing=(X, X, 0.5)):
         times=np.array(times),
         outcomes=np.array(outcomes),
         to_standing=np.array(to_standing),
+        **moves,
     )
 
 
@@ -72,6 +73,20 @@ def test_stuck_poses_are_named():
     assert "can get up from 1 of 3 poses" in some and some.endswith("(0, 1).")
     none = summarize_arrays(apart, outcomes, (X, X, X)).verdict
     assert none.startswith("This robot cannot get up")
+
+
+def test_stuck_poses_are_counted_by_chains_of_landings():
+    apart = [[0, X, X], [X, 0, X], [X, X, 0]]
+    arrays = {"times": apart, "outcomes": [[1, 2, 2], [2, 1, 2], [2, 2, 1]]}
+    chains = np.array([2, 0, 0])
+    known = summarize_arrays(**arrays, chain_moves=chains)
+    assert known.graph.stuck.tolist() == [1, 2]
+    assert "can get up from 1 of 3 poses" in known.verdict
+    replayed = summarize_arrays(
+        **arrays, chain_moves=chains, n_moves=np.array([2, 3, 0])
+    )
+    assert replayed.graph.stuck.tolist() == [2]  # pose 1 has stood up
+    assert "2 of 3 poses: in the simulator, 1 in two moves, 1 in" in replayed.verdict
 
 
 def test_the_text_has_one_line_per_value(clustered):

@@ -1,7 +1,7 @@
 """Summary of a study in numbers, and a sentence: can this robot get up?"""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,15 @@ class Summary:
                 f"{left:,} pairs are still to be estimated before it is known whether "
                 "the robot can get up: run `kaccess access` again."
             )
+        if self.no_standing:
+            return self.no_standing
+        if self.n_moves is not None:
+            return _describe_replay(self.n_moves)
+        return _describe_stuck(self.n_poses, self.graph.stuck)
+
+    @property
+    def no_standing(self) -> str:
+        """A sentence that says why the robot does not stand; empty if it does."""
         stance = self.settings.get("loaded", {}).get("stance", {})
         if not stance.get("stands", True):
             return (
@@ -95,9 +104,7 @@ class Summary:
                 "This robot does not stay in its standing pose, so it cannot get up to "
                 "it: give it a keyframe named `stand` in which it rests."
             )
-        if self.n_moves is not None:
-            return _describe_replay(self.n_moves)
-        return _describe_stuck(self.n_poses, self.graph.stuck)
+        return ""
 
 
 def summarize_study(study: Study) -> Summary:
@@ -110,6 +117,7 @@ def summarize_study(study: Study) -> Summary:
         outcomes=study.outcomes,
         to_standing=study.to_standing,
         n_moves=study.n_moves,
+        chain_moves=None if study.plan is None else study.plan.n_moves[: study.n_poses],
     )
 
 
@@ -122,6 +130,7 @@ def summarize(
     outcomes: IntArray,
     to_standing: Array,
     n_moves: IntArray | None = None,
+    chain_moves: IntArray | None = None,
 ) -> Summary:
     """Return the summary of a study from its settings and arrays.
 
@@ -133,16 +142,38 @@ def summarize(
         outcomes: (n, n) how each move ended, an `Outcome`.
         to_standing: (n,) seconds from each pose to standing; NaN: not estimated.
         n_moves: (n,) moves in which each pose stood up in a replay; None if unknown.
+        chain_moves: (n,) moves of the shortest chain of landings from each pose to
+            standing, 0 if there is none; None if unknown: then chains are made of moves
+            that reached their goals.
     """
+    stuck = _find_stuck(chain_moves, n_moves)
     done = not (np.isnan(times).any() or np.isnan(to_standing).any())
     return Summary(
         settings=dict(settings),
         n_poses=len(contacts),
         contact_cases=_count_contact_cases(contacts, parts),
         times=_count_times(times, outcomes, to_standing),
-        graph=measure_connectivity(times, to_standing) if done else None,
+        graph=_connect(times, to_standing, stuck) if done else None,
         n_moves=n_moves,
     )
+
+
+def _find_stuck(
+    chain_moves: IntArray | None, n_moves: IntArray | None
+) -> IntArray | None:
+    """Return the poses without a chain of landings to standing; None if unknown.
+
+    A pose that stood up in a replay is not stuck.
+    """
+    if chain_moves is None:
+        return None
+    return np.flatnonzero((chain_moves == 0) & (n_moves is None or n_moves == 0))
+
+
+def _connect(times: Array, to_standing: Array, stuck: IntArray | None) -> Connectivity:
+    """Return how poses are connected, and those that are stuck, if they are known."""
+    graph = measure_connectivity(times, to_standing)
+    return graph if stuck is None else replace(graph, stuck=stuck)
 
 
 def _describe_replay(n_moves: IntArray) -> str:
@@ -172,6 +203,8 @@ def describe_moves(n_moves: IntArray) -> str:
     ]
     if more := int((n_moves > len(words)).sum()):
         parts.append(f"{more} in more")
+    if parts and not parts[0].endswith("move"):
+        parts[0] += " moves"
     return ", ".join(parts)
 
 

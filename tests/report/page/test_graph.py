@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kaccess import Study
-from kaccess.access.graph import NOWHERE, STANDING
+from kaccess.access.graph import STANDING
 from kaccess.report.page.contents import read_contents
 from kaccess.report.page.graph import make_graph_content
 
@@ -40,18 +40,22 @@ def test_clusters_have_their_sizes_and_centroids(content, contents):
     ] * len(centroids)
 
 
-def test_the_moves_of_a_route_add_up_to_its_time(content, contents):
-    poses, times = content["poses"], contents.times
-    for pose in range(len(times)):
-        if poses["next"][pose] == NOWHERE:
-            assert poses["route"][pose] is None
+def test_the_moves_of_a_route_add_up_to_its_time(content):
+    poses = content["poses"]
+    assert len(poses["chain"]) == 24
+    for chain, total in zip(poses["chain"], poses["route"], strict=True):
+        if chain is None:
+            assert total is None
             continue
-        at, total = pose, 0.0
-        while (following := poses["next"][at]) != STANDING:
-            total += times[at, following]
-            at = following
-        total += contents.to_standing[at]
-        assert total == pytest.approx(poses["route"][pose], abs=2e-3)
+        assert sum(seconds for _, _, seconds in chain) == pytest.approx(total, abs=3e-3)
+
+
+def test_routes_are_those_that_the_simulator_played(content, contents):
+    for route, chain in zip(contents.routes, content["poses"]["chain"], strict=True):
+        assert (chain is not None) == route.stood
+        if chain:
+            assert [words for words, _, _ in chain] == list(route.words)
+            assert chain[-1][1] == STANDING
 
 
 def test_the_data_is_json_without_nan(contents):

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.base.types import Array
+from kaccess.base.types import Array, IntArray
 from kaccess.config import DEFAULT_METHOD, TASKS
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import Curves, find_episode_steps, load_curves
 from kaccess.poses import Poses
 from kaccess.report.page.motion import Motion, find_motion
 from kaccess.report.rendering.album import Album
+from kaccess.report.routes import (
+    PlayedRoute,
+    Trap,
+    find_traps,
+    pick_poses,
+    play_routes,
+)
 from kaccess.report.summary import Summary, summarize_study
 from kaccess.study import RunsName, StoredClustering, Study, TestName
 from kaccess.study.timing import read_times
@@ -39,6 +46,9 @@ class Contents:
         summary: Summary of poses and times.
         times: (n, n) seconds from pose i to pose j.
         to_standing: (n,) seconds from each pose to standing.
+        routes: Routes of all poses, as the simulator plays them; empty without a plan.
+        examples: Poses whose routes are shown.
+        traps: Some of the poses that did not stand up, with the reason.
         clusterings: Clusterings by method; empty while times are missing.
         curves: Learning curves by folder of runs, then by kind of starts.
         policies: Scores of the policies, by test.
@@ -52,6 +62,9 @@ class Contents:
     summary: Summary
     times: Array
     to_standing: Array
+    routes: Sequence[PlayedRoute]
+    examples: IntArray
+    traps: Sequence[Trap]
     clusterings: Mapping[str, StoredClustering]
     curves: Mapping[RunsName, Mapping[str, Curves]]
     policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
@@ -72,19 +85,23 @@ class Contents:
 
 
 def read_contents(study: Study) -> Contents:
-    """Read everything that the page shows, and simulate the motions of policies."""
+    """Read everything that the page shows, and simulate some motions."""
     times = study.times
     policies = {
         test: content["policies"]
         for test, content in study.tests().items()
         if content.get("policies")
     }
+    routes = play_routes(study, np.arange(study.n_poses))
     return Contents(
         study=shlex.quote(str(study.path)),
         poses=study.poses,
         summary=summarize_study(study),
         times=times,
         to_standing=study.to_standing,
+        routes=routes,
+        examples=pick_poses(study),
+        traps=find_traps(study, routes),
         clusterings={} if np.isnan(times).any() else study.clusterings,
         curves=_read_curves(study),
         policies=policies,

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import Routes, accessibility, find_routes
+from kaccess.access import accessibility, find_routes
 from kaccess.base.types import Array
 from kaccess.report.page.clusters import suggest_clustering
 from kaccess.report.page.contents import Contents
 from kaccess.report.page.parts import Graph, Section
 from kaccess.report.rendering.album import encode_data_uri, tile_pictures
+from kaccess.report.routes import Chain, chain_played, chain_routes
 from kaccess.study import StoredClustering
 
 __all__ = ["make_graph_content", "make_graph_section"]
@@ -32,7 +33,7 @@ def make_graph_section(contents: Contents) -> Section:
     lead = (
         "Each node is a cluster. Each arrow is the mean accessibility from the members "
         "of one cluster to the centroid of another. Choose a cluster to see its "
-        "members, its links and its fastest route to standing."
+        "members, its links and its route to standing."
     )
     content = make_graph_content(contents, main)
     sheet = _make_sheet(contents) if content["pictures"] else ""
@@ -41,31 +42,47 @@ def make_graph_section(contents: Contents) -> Section:
 
 def make_graph_content(contents: Contents, main: StoredClustering) -> dict[str, Any]:
     """Return the data for the script of the graph, ready for JSON."""
-    routes = find_routes(contents.times, contents.to_standing)
+    chains = find_chains(contents)
     contacts = list(dict.fromkeys(contents.cases))
     width, height = _THUMB
     return {
-        "clusters": _make_nodes(contents, main, routes),
+        "clusters": _make_nodes(contents, main, _measure(chains)),
         "links": [
             [int(i), int(j), _round(main.quality.inter[i, j])]
             for i, j in np.argwhere(main.quality.inter >= _LEAST)
             if i != j
         ],
-        "poses": _make_pose_table(contents, main, routes, contacts),
+        "poses": _make_pose_table(contents, main, chains, contacts),
         "contacts": contacts,
         "pictures": len(contents.poses) <= _MOST_PICTURES,
         "sheet": {"columns": _COLUMNS, "width": width, "height": height},
     }
 
 
+def find_chains(contents: Contents) -> list[Chain | None]:
+    """Return the moves from each pose to standing, as the simulator played them.
+
+    Without a plan, they are the fastest routes over moves that reached their goals.
+    """
+    if contents.routes:
+        return chain_played(contents.routes)
+    times, to_standing = contents.times, contents.to_standing
+    return chain_routes(find_routes(times, to_standing), times, to_standing)
+
+
+def _measure(chains: Sequence[Chain | None]) -> Array:
+    """Return the time of each chain, (n,) [s]; inf if there is none."""
+    return np.array([np.inf if chain is None else chain.length for chain in chains])
+
+
 def _make_nodes(
-    contents: Contents, main: StoredClustering, routes: Routes
+    contents: Contents, main: StoredClustering, seconds: Array
 ) -> list[dict[str, Any]]:
     """Return the data of each cluster."""
     standing = accessibility(contents.to_standing)
     qpos = contents.poses.qpos[main.centroids]
     pictures = contents.album.get_pictures(qpos, width=320, height=240)
-    places = _place_clusters(contents, main, routes.seconds)
+    places = _place_clusters(contents, main, seconds)
     return [
         {
             "centroid": int(centroid),
@@ -81,7 +98,10 @@ def _make_nodes(
 
 
 def _make_pose_table(
-    contents: Contents, main: StoredClustering, routes: Routes, contacts: Sequence[str]
+    contents: Contents,
+    main: StoredClustering,
+    chains: Sequence[Chain | None],
+    contacts: Sequence[str],
 ) -> dict[str, list[Any]]:
     """Return the data of each pose, by column."""
     kind = {case: number for number, case in enumerate(contacts)}
@@ -91,9 +111,15 @@ def _make_pose_table(
         "contact": [kind[case] for case in contents.cases],
         "fromCentroid": _round_all(contents.times[home, np.arange(len(home))]),
         "toStanding": _round_all(contents.to_standing),
-        "next": routes.next_pose.tolist(),
-        "route": _round_all(routes.seconds),
+        "chain": [None if chain is None else _list_moves(chain) for chain in chains],
+        "route": _round_all(_measure(chains)),
     }
+
+
+def _list_moves(chain: Chain) -> list[list[Any]]:
+    """Return the command, the end and the time of each move."""
+    times = [_round(seconds) for seconds in chain.seconds]
+    return [list(move) for move in zip(chain.words, chain.nodes, times, strict=True)]
 
 
 def _place_clusters(contents: Contents, main: StoredClustering, route: Array) -> Array:

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 __all__ = [
     "Drawing",
     "Facts",
+    "Film",
+    "Films",
     "Gallery",
     "Graph",
     "Missing",
@@ -127,6 +129,35 @@ class Gallery:
 
 
 @dataclass(frozen=True)
+class Film:
+    """Pictures of one motion, from left to right.
+
+    Args:
+        caption: Caption above them.
+        pictures: The pictures; titles are shown above, lines below.
+    """
+
+    caption: str
+    pictures: Sequence[Picture]
+
+
+@dataclass(frozen=True)
+class Films:
+    """Several motions, one below the other.
+
+    Args:
+        caption: Caption above them.
+        films: The motions.
+        strip: All of them as one figure, for the files beside the page.
+    """
+
+    caption: str
+    films: Sequence[Film]
+    strip: Drawing
+    kind: ClassVar[str] = "films"
+
+
+@dataclass(frozen=True)
 class Missing:
     """A note that a result is missing.
 
@@ -154,7 +185,7 @@ class Graph:
     kind: ClassVar[str] = "graph"
 
 
-Part = Facts | Settings | Table | Drawing | Gallery | Missing | Graph
+Part = Facts | Settings | Table | Drawing | Gallery | Films | Missing | Graph
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from kaccess.report.page.graph import make_graph_section
 from kaccess.report.page.learning import make_learning_section
 from kaccess.report.page.motions import make_motion_section
 from kaccess.report.page.moves import make_moves_section
-from kaccess.report.page.parts import Drawing, Gallery, Section
+from kaccess.report.page.parts import Drawing, Films, Gallery, Section
 from kaccess.report.page.poses import make_poses_section
+from kaccess.report.page.routes import make_routes_section
 from kaccess.report.page.run import make_run_section
 from kaccess.report.page.tests import make_tests_section
 from kaccess.study import Study
@@ -34,6 +35,7 @@ _SECTIONS = (
     make_run_section,
     make_poses_section,
     make_moves_section,
+    make_routes_section,
     make_choice_section,
     make_clusters_section,
     make_graph_section,
@@ -69,7 +71,8 @@ def make_sections(contents: Contents) -> list[Section]:
 
 def _list_drawings(sections: Sequence[Section]) -> list[Drawing]:
     parts = [part for section in sections for part in section.parts]
-    strips = [part.strip for part in parts if isinstance(part, Gallery) and part.strip]
+    shown = [part for part in parts if isinstance(part, Gallery | Films)]
+    strips = [part.strip for part in shown if part.strip]
     return [*(part for part in parts if isinstance(part, Drawing)), *strips]
 
 

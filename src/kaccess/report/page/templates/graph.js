@@ -3,7 +3,7 @@
 (() => {
   const content = JSON.parse(document.getElementById("graph-content").textContent);
   const { clusters, links, poses, contacts, sheet } = content;
-  const STANDING = -1, NOWHERE = -2;
+  const STANDING = -1;
   const canvas = document.getElementById("graph-canvas");
   const panel = document.getElementById("graph-panel");
   const select = document.getElementById("graph-cluster");
@@ -43,32 +43,23 @@
   };
   const threshold = () => Number(least.value);
   const visible = () => links.filter((link) => link[2] >= threshold());
-  const findRoute = (start) => {
-    // Poses from `start` to the last one before standing; null if there is no route.
-    const route = [];
-    for (let at = start; at !== STANDING; at = poses.next[at]) {
-      if (at === NOWHERE) return null;
-      route.push(at);
-    }
-    return route;
-  };
 
   // ---- the panel ------------------------------------------------------------------
   const fact = (name, value) => element("div", {}, element("dt", {}, name), element("dd", {}, value));
   const routeList = (start) => {
-    const route = findRoute(start);
+    // Each move: command, pose where it ends (null: near none), and time.
+    const route = poses.chain[start];
     if (route === null) return element("p", {}, "No chain of moves leads from here to standing.");
     const list = element("ol", { class: "route" });
-    route.forEach((at, step) => {
-      const next = route[step + 1];
-      const rest = next === undefined ? 0 : poses.route[next];
-      const took = seconds(poses.route[at] - rest);
-      const goal = next === undefined ? "standing" : `pose ${next}, cluster ${poses.cluster[next]}`;
+    let at = start;
+    for (const [command, end, took] of route) {
+      const goal = end === STANDING ? " to standing" : end === null ? ", lands between the poses" : ` to pose ${end}, cluster ${poses.cluster[end]}`;
       const item = element("li");
-      if (content.pictures) item.append(thumb(at));
-      item.append(element("span", {}, `pose ${at} `, element("br"), `${took} to ${goal}`));
+      if (content.pictures) item.append(at === null ? element("span", { class: "thumb none" }) : thumb(at));
+      item.append(element("span", {}, `${command} `, element("br"), `${seconds(took)}${goal}`));
       list.append(item);
-    });
+      at = end;
+    }
     return list;
   };
   const linkList = (rows, word) => {
@@ -120,7 +111,7 @@
         fact("on the ground", contacts[poses.contact[cluster.centroid]]),
         fact("intra-access", cluster.intra.toFixed(2)),
         fact("standing in one move", seconds(poses.toStanding[cluster.centroid]))),
-      element("h4", { id: "graph-route" }, `Fastest route to standing from pose ${pose}: ${seconds(poses.route[pose])}`),
+      element("h4", { id: "graph-route" }, `Route to standing from pose ${pose}: ${seconds(poses.route[pose])}`),
       routeList(pose),
       element("h4", {}, `Links to other clusters (over ${threshold().toFixed(2)})`), linkList(out.sort(strongest), "to"),
       element("h4", {}, `Links from other clusters (over ${threshold().toFixed(2)})`), linkList(into.sort(strongest), "from"),
@@ -131,7 +122,7 @@
   const say = () => {
     // For screen readers: the choice in one sentence; the panel shows the rest.
     if (chosen === null) { status.textContent = "All clusters"; return; }
-    const route = findRoute(pose);
+    const route = poses.chain[pose];
     const through = route === null ? "no route to standing" : `standing in ${seconds(poses.route[pose])} by ${plural(route.length, "move")}`;
     status.textContent = `Cluster ${chosen}, ${plural(clusters[chosen].size, "pose")}; from pose ${pose} ${through}.`;
   };
@@ -209,9 +200,10 @@
   };
   const clustersOnRoute = (start) => {
     // Clusters on the route of a pose, with standing at the end.
-    const route = findRoute(start);
+    const route = poses.chain[start];
     if (route === null) return [];
-    const stops = route.map((at) => String(poses.cluster[at])).concat("standing");
+    const near = [start, ...route.map((move) => move[1])].filter((at) => at !== null && at !== STANDING);
+    const stops = near.map((at) => String(poses.cluster[at])).concat("standing");
     return stops.filter((stop, at) => at === 0 || stop !== stops[at - 1]);
   };
   const mark = () => {
