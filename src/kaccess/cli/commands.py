@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from tyro.conf import OmitArgPrefixes, Positional
@@ -12,6 +12,7 @@ from kaccess.cli.watch import watch
 from kaccess.config import (
     DEFAULT_TASK,
     PRESETS,
+    ROUTES,
     AccessConfig,
     ClusterConfig,
     EngineConfig,
@@ -27,6 +28,9 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
+
+if TYPE_CHECKING:
+    from kaccess.report.play import Clip
 
 __all__ = [
     "access",
@@ -206,6 +210,7 @@ def evaluate(
 def play(
     study: Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY|ROBOT")],
     config: OmitArgPrefixes[PlayConfig],
+    model: _Model,
     video: Path = Path("play.mp4"),
     viewer: bool = False,
     port: int = 0,
@@ -213,16 +218,17 @@ def play(
     """Show a robot move: by a policy, or from one pose of a study to another.
 
     Args:
-        study: Folder of a study; or bittle, to test and show its shipped policy.
+        study: Folder of a study; or bittle, to test and show its shipped policy; or,
+            with --run routes, any robot: it is measured first, from --poses poses, and
+            tested on as many others.
         config: Motion to show.
+        model: What to set about the model of a robot given with --run routes.
         video: Video file to write (H.264).
         viewer: Show the motion in a browser instead, with play, pause and a time
             slider; Ctrl-C ends it.
         port: Port of the viewer; 0 takes the first free port from 8080 on.
     """
-    from kaccess import pipeline
-
-    clip = watch(pipeline.play, study, config).clip
+    clip = _find_clip(study, config, model)
     if viewer:
         from kaccess.report.play.viewer import show
 
@@ -232,6 +238,21 @@ def play(
 
     write_video(clip, video)
     print(f"Video: {video}")
+
+
+def _find_clip(study: Path, config: PlayConfig, model: RobotConfig) -> "Clip":
+    from kaccess import pipeline
+    from kaccess.cli.routes import play_robot
+    from kaccess.report.play import names_robot
+
+    if config.run == ROUTES and config.transition is None and names_robot(str(study)):
+        return play_robot(str(study), config, model)
+    if model != RobotConfig():
+        raise InputError(
+            "Settings of the model (--kp, --stand-key, ...) need a robot and `--run "
+            "routes`: a study has its own."
+        )
+    return watch(pipeline.play, study, config).clip
 
 
 def report(study: _Study) -> None:

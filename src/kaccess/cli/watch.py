@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kaccess.report.summary import Summary
     from kaccess.study import Study
 
-__all__ = ["watch"]
+__all__ = ["describe_robot", "watch"]
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -79,14 +79,20 @@ def _format_note(numbers: Mapping[str, float]) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _describe_sample(study: "Study", *_: object) -> str:
-    drawn, loaded = study.settings["draws"]["drawn"], study.settings["loaded"]
+def describe_robot(study: "Study") -> list[str]:
+    """Return what was found in the model of a study's robot, one line each."""
+    loaded = study.settings["loaded"]
     name, stance = loaded["name"], loaded["stance"]
     stands = f"stands in {stance['how']}" if stance["stands"] else "cannot stand"
     reason = "" if stance["stands"] else f": {stance['how']}"
+    notes = [f"{name}: {note}" for note in loaded["notes"]]
+    return [*notes, f"{name} {stands}{reason}."]
+
+
+def _describe_sample(study: "Study", *_: object) -> str:
+    drawn = study.settings["draws"]["drawn"]
     lines = [
-        *(f"{name}: {note}" for note in loaded["notes"]),
-        f"{name} {stands}{reason}.",
+        *describe_robot(study),
         f"{study.n_poses} poses in {study.path}, from {drawn} draws.",
     ]
     return "\n".join(lines)

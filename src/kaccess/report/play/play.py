@@ -3,40 +3,27 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from kaccess.base.errors import InputError
-from kaccess.base.rotations import gravity_in_body
-from kaccess.base.types import Array
-from kaccess.config import TEST_SECONDS, PlayConfig, SampleConfig
-from kaccess.engines import make_engine
+from kaccess.config import TEST_SECONDS, PlayConfig
 from kaccess.envs.conditions import Conditions
-from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
 from kaccess.evaluation.policies import act_under, find_policy
-from kaccess.evaluation.pose_test import (
-    PoseTest,
-    Scores,
-    place_test_poses,
-    summarize,
-)
-from kaccess.evaluation.rollout import Act
+from kaccess.evaluation.pose_test import Scores, place_test_poses
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped, has_shipped
-from kaccess.poses import Stream, draw_poses
 from kaccess.report.play.clip import Clip, describe_outcome, record_move, record_policy
-from kaccess.robots import Robot, load_robot
+from kaccess.report.play.fresh import choose_pose, describe_test, draw_fresh, score
+from kaccess.robots import ROBOTS, load_robot
+from kaccess.robots.named import is_named
 from kaccess.study import ROUTES, Study, StudyLike
 
-__all__ = ["Played", "play_motion"]
-
-_UPSIDE_DOWN = -0.5  # cosine of the angle between the up axes of body and world
+__all__ = ["Played", "names_robot", "play_motion"]
 
 
 @dataclass(frozen=True)
 class Played:
-    """A motion and, for a shipped policy, a test.
+    """A motion and, for a shipped policy or the routes of a robot, a test.
 
     Args:
         clip: Recorded motion.
@@ -61,13 +48,28 @@ def play_motion(study: StudyLike, config: PlayConfig) -> Played:
         study: Study or its folder; or the name of a robot with a shipped policy.
         config: Motion to show.
     """
+    if config.run is None and config.transition is None and _names_shipped(study):
+        return _play_shipped(str(study), config)
+    if not isinstance(study, Study) and names_robot(str(study)):
+        raise InputError(
+            f"{study} is not the folder of a study. If it is a robot, add `--run "
+            "routes` to see it get up by measured moves, or make a study of it with "
+            f"`kaccess run {study} STUDY`."
+        )
     if config.transition is not None:
         opened = Study.open(study)
         seconds = opened.robot.scale.fit(config.seconds)
         return Played(_play_move(opened, *config.transition, seconds))
-    if config.run is None and _names_shipped(study):
-        return _play_shipped(str(study), config)
     return Played(_play_policy(Study.open(study), config))
+
+
+def names_robot(name: str) -> bool:
+    """Return whether this may be a robot, as `load_robot` takes it, and no study."""
+    path = Path(name)
+    if path.is_dir():
+        return False
+    is_file = path.is_file() or path.suffix.lower() in (".xml", ".mjcf", ".urdf")
+    return is_file or name in ROBOTS or is_named(name)
 
 
 def _names_shipped(study: StudyLike) -> bool:
@@ -121,50 +123,11 @@ def _play_shipped(name: str, config: PlayConfig) -> Played:
     """Test a shipped policy on fresh poses, and return its motion from one of them."""
     under, task = Conditions.parse(config.conditions or ""), make_task(config.task)
     act, robot = act_under(find_shipped(name, task.name), under), load_robot(name)
-    qpos = _draw_fresh(robot, task, config)
-    pose = _find_upside_down(qpos) if config.pose is None else config.pose
-    if not 0 <= pose < len(qpos):
-        raise InputError(f"`pose` must be one of 0 to {len(qpos) - 1}, got {pose}.")
-    scores = _score(task, robot, qpos, act, under)
+    qpos = draw_fresh(robot, task, config)
+    pose = choose_pose(config, qpos)
+    scores = score(task, robot, qpos, act, under)
     start = place_test_poses(qpos, robot, under)[pose]
     seconds = robot.scale.fit(config.seconds)
     clip = record_policy(task, robot, act, start, seconds=seconds, conditions=under)
     in_time = robot.scale.fit(TEST_SECONDS)
-    return Played(clip, _describe(scores, task, in_time), scores)
-
-
-def _score(
-    task: Task, robot: Robot, qpos: Array, act: Act, conditions: Conditions
-) -> Scores:
-    """Return the scores of a policy; the simulations are freed on return."""
-    return PoseTest(task, robot, qpos, conditions=conditions).score(act)
-
-
-def _draw_fresh(robot: Robot, task: Task, config: PlayConfig) -> Array:
-    """Return fresh poses that the task can start from, (n, nq)."""
-    sampling = SampleConfig(n=config.poses, seed=config.seed)
-    engine = make_engine("mujoco", robot)
-    drawn, _ = draw_poses(robot, sampling, engine=engine, stream=Stream.FRESH)
-    qpos = drawn.qpos[task.qualifies(drawn.qpos)]
-    if not len(qpos):
-        raise InputError(
-            f"{task.name!r} can start from none of the {config.poses} poses. Draw "
-            "more with `--poses`."
-        )
-    return qpos
-
-
-def _find_upside_down(qpos: Array) -> int:
-    """Return the first pose whose base is upside down; without any, return 0."""
-    up = -gravity_in_body(qpos[:, 3:7])[:, 2]
-    return int((up < _UPSIDE_DOWN).argmax())
-
-
-def _describe(scores: Scores, task: Task, seconds: float) -> str:
-    """Say how often a policy succeeds within a time [s]."""
-    found = summarize(scores)
-    time = "" if np.isnan(found.time) else f", in {found.time:.2f} s (median)"
-    return (
-        f"{task.name} from {found.n} freshly sampled poses, within {seconds:g} s: "
-        f"{found.success.text('.1%')}{time}."
-    )
+    return Played(clip, describe_test(scores, task, in_time), scores)
