@@ -48,11 +48,15 @@ def test_reasons_by_landings(node, distance, seconds, reason):
         ({"nodes": [STANDING, 4]}, "it nearly stands"),
         (
             {"nodes": [1, 4, 1], "words": [MOVE, STAND, MOVE]},
-            "commanded to stand, it ends near pose 4",
+            "commanded to stand near pose 1, it ends near pose 4",
         ),
         (
-            {"nodes": [1, STANDING], "words": [MOVE, STAND], "distances": [1.0, 8.0]},
-            "commanded to stand, it ends between the poses",
+            {"nodes": [1, STANDING], "words": [MOVE, STAND], "distances": [9.0, 8.0]},
+            "commanded to stand between the poses, it ends between the poses",
+        ),
+        (
+            {"nodes": [4, 1], "words": [STAND, MOVE]},
+            "commanded to stand near pose 2, it ends near pose 4",
         ),
         ({"nodes": [1, 4, 1]}, "it goes in circles: lands in pose 1 again"),
         ({"nodes": [1, 2]}, "it goes in circles: lands in pose 2 again"),

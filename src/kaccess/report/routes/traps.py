@@ -44,7 +44,7 @@ def find_traps(study: Study, played: Sequence[PlayedRoute]) -> list[Trap]:
     for pose in spread(study, study.n_moves == 0, _N_TRAPS):
         reasons = [explain_failure(played[pose])]
         if plan.n_moves[pose] == 0:
-            reasons.insert(0, explain_no_chain(landings, pose))
+            reasons.insert(0, f"{explain_no_chain(landings, pose)};")
         traps.append(Trap(int(pose), tuple(reasons)))
     return traps
 
@@ -73,7 +73,7 @@ def explain_failure(route: PlayedRoute) -> str:
     if (near & (route.nodes == STANDING)).any():
         return "it nearly stands, but not within the tolerances"
     if _STAND_UP in route.words:
-        return f"commanded to stand, it ends {_name_end(route, near)}"
+        return _explain_fall(route, near)
     visited = [route.pose, *route.nodes[near].tolist()]
     again = [node for at, node in enumerate(visited) if node in visited[:at]]
     if again:
@@ -81,7 +81,12 @@ def explain_failure(route: PlayedRoute) -> str:
     return f"it does not stand after {len(route)} moves"
 
 
-def _name_end(route: PlayedRoute, near: BoolArray) -> str:
-    """Return the pose near which the first command to stand ended."""
+def _explain_fall(route: PlayedRoute, near: BoolArray) -> str:
+    """Say where the first command to stand began, and where it ended."""
     move = route.words.index(_STAND_UP)
-    return f"near pose {route.nodes[move]}" if near[move] else "between the poses"
+    visited = [route.pose, *route.nodes.tolist()]
+    places = [
+        f"near pose {node}" if is_near else "between the poses"
+        for node, is_near in zip(visited, [True, *near], strict=True)
+    ]
+    return f"commanded to stand {places[move]}, it ends {places[move + 1]}"

@@ -46,4 +46,4 @@ def format_duration(seconds: float) -> str:
 
 def format_degrees(angles: Array) -> list[str]:
     """Return angles [rad] in whole degrees."""
-    return [f"{angle:.0f} deg" for angle in np.degrees(angles)]
+    return [f"{round(angle)} deg" for angle in np.degrees(angles)]
