@@ -1,14 +1,14 @@
 """The stages of a study, one function per arrow; `run` runs all except `search`.
 
     robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
-          --search--> skills, for tasks that are more than standing
+          --grow--> more poses and commands, until the robot gets up from nearly all
+          --search--> skills: to get up where moves do not suffice, or beyond standing
           --train--> policies --evaluate--> scores --report--> page
 
 Each stage reads a study (a folder) and adds to it. Running a stage again resumes it,
 and does nothing if nothing is left to do. A stage takes the study or its folder.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +26,8 @@ from kaccess.config import (
     EngineConfig,
     EngineName,
     EvaluateConfig,
+    GetUpConfig,
+    GrowConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -36,11 +38,12 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
-from kaccess.engines import make_engine, make_engines
+from kaccess.engines import make_engine, make_replayer
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import StoredClustering, Study, StudyLike, starts, timed
-from kaccess.study.study import describe_origin
+from kaccess.study.engine_check import compare_engines
+from kaccess.study.origin import describe_origin
 from kaccess.study.transitions import (
     estimate_once,
     estimate_tiles,
@@ -49,12 +52,12 @@ from kaccess.study.transitions import (
 )
 
 if TYPE_CHECKING:
-    from kaccess.access.agreement import EngineComparison
     from kaccess.cluster.comparison import ComparisonRow
     from kaccess.evaluation import Evaluation
     from kaccess.guide import Skill
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
+    from kaccess.study.growing import Growth, SkillSearch
 
 __all__ = [
     "access",
@@ -63,6 +66,7 @@ __all__ = [
     "compare_engines",
     "evaluate",
     "export",
+    "grow",
     "info",
     "picture",
     "play",
@@ -101,6 +105,8 @@ def run(
     poses = SampleConfig(n=size.poses, seed=seed)
     made = watch(sample, robot, study, poses, model=model, engine=engine)
     watch(access, made, AccessConfig(), engine=engine)
+    if made.plan is not None and size.most_poses:
+        watch(grow, made, GrowConfig(most=size.most_poses, seed=seed), engine=engine)
     watch(info, made)
     watch(cluster, made, ClusterConfig(seed=seed))
     watch(picture, made)
@@ -178,8 +184,39 @@ def access(
     record_access(study, config, EngineConfig.of(engine).engine)
     nodes = estimate_once(study, config, simulator)
     estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
-    replay_once(study, config, simulator, nodes)
+    replay_once(study, config, make_replayer(engine, study.robot, study.still), nodes)
     return study
+
+
+@timed
+def grow(
+    study: StudyLike,
+    config: GrowConfig | None = None,
+    *,
+    engine: _AnyEngine = "mujoco",
+    progress: Progress | None = None,
+) -> "Growth":
+    """Add poses and commands until the robot gets up from nearly all fresh poses.
+
+    They join the posture graph, by which routes are planned. The poses of the study,
+    their times and their clusters stay.
+
+    Args:
+        study: Study or its folder; the graph is written to its `graph.npz`.
+        config: When to stop.
+        engine: Name of the engine, or its settings.
+        progress: Called with (poses in the graph, most poses) from time to time.
+    """
+    from kaccess.study.growing import grow_study
+
+    study = Study.open(study)
+    return grow_study(
+        study,
+        config or GrowConfig(),
+        engine=make_engine(engine, study.robot, study.still),
+        replayer=make_replayer(engine, study.robot, study.still),
+        progress=progress,
+    )
 
 
 def info(study: StudyLike) -> "Summary":
@@ -238,22 +275,28 @@ def picture(study: StudyLike) -> Path:
 def search(
     study: StudyLike,
     config: SkillConfig,
+    get_up: GetUpConfig | None = None,
     *,
-    n_threads: int = 0,
+    engine: _AnyEngine = "mujoco",
     progress: Progress | None = None,
-) -> "Skill":
-    """Search for a skill: postures that do a task, starting from standing.
+) -> "Skill | SkillSearch":
+    """Search for skills: postures in a row that no single move can replace.
+
+    If the task is to stand up, they lead from trapped poses to poses that have a route,
+    and join the posture graph. If it is more than that, one does the task from standing
+    and is written to `skills/<task>.json`.
 
     Args:
-        study: Study or its folder; the skill is written to `skills/<task>.json`.
-        config: Task, and settings of the search.
-        n_threads: CPU threads; 0 takes all.
+        study: Study or its folder.
+        config: Task, and settings of the search for a skill from standing.
+        get_up: Settings of the search for get-up skills.
+        engine: Name of the engine, or its settings.
         progress: Called with (rounds done, rounds to do).
     """
     from kaccess.guide import search_study
 
     return search_study(
-        Study.open(study), config, n_threads=n_threads, progress=progress
+        Study.open(study), config, get_up, engine=engine, progress=progress
     )
 
 
@@ -363,42 +406,3 @@ def export(
     onnx.parent.mkdir(parents=True, exist_ok=True)
     export_onnx(policy, onnx)
     return onnx
-
-
-def compare_engines(
-    study: StudyLike,
-    engines: Sequence[EngineName],
-    *,
-    n_pairs: int = 2000,
-    seed: int = 0,
-    n_threads: int = 0,
-    device: str | None = None,
-    progress: Progress | None = None,
-) -> "EngineComparison":
-    """Estimate the same pairs of a study's poses on several engines.
-
-    Args:
-        study: Study or its folder; the comparison is written to its `engines.json`.
-        engines: Names of the engines.
-        n_pairs: Approximate number of pairs.
-        seed: Seed of the choice of poses.
-        n_threads: CPU threads; 0 takes all.
-        device: Device of warp; by default the first GPU.
-        progress: Called with (simulations done, simulations to do).
-    """
-    from kaccess.access.agreement import compare_engines
-
-    study = Study.open(study)
-    simulators = make_engines(
-        engines, study.robot, study.still, n_threads=n_threads, device=device
-    )
-    comparison = compare_engines(
-        study.poses,
-        simulators,
-        study.access_config,
-        n_pairs=n_pairs,
-        seed=seed,
-        progress=progress,
-    )
-    study.write_json("engines.json", asdict(comparison))
-    return comparison

@@ -77,6 +77,7 @@ class Stream(IntEnum):
     CURVE = 1  # tests during training
     FINAL = 2  # tests of trained policies
     FRESH = 3  # for `kaccess play`
+    GROWTH = 4  # for `kaccess grow`
 
 
 class _Outcome(IntEnum):

@@ -16,6 +16,7 @@ from kaccess.access.estimate import (
 from kaccess.access.graph import Connectivity, Routes, find_routes, measure_connectivity
 from kaccess.access.landings import Landings, Nodes
 from kaccess.access.plan import Plan
+from kaccess.access.posture_graph import PostureGraph
 from kaccess.access.replay import Replay, replay_plan
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
@@ -27,6 +28,7 @@ __all__ = [
     "Nodes",
     "Outcome",
     "Plan",
+    "PostureGraph",
     "Replay",
     "Routes",
     "Transitions",

@@ -35,6 +35,9 @@ class Commands:
     def __len__(self) -> int:
         return len(self.postures)
 
+    def __getitem__(self, which: slice | IntArray) -> "Commands":
+        return Commands(self.postures[which], self.seconds[which])
+
     def __add__(self, more: "Commands") -> "Commands":
         k = max(self.postures.shape[1], more.postures.shape[1])
         both = [each._pad(k) for each in (self, more)]

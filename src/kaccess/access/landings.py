@@ -67,7 +67,7 @@ class Nodes:
     def __init__(
         self, robot: Robot, qpos: Array, standing: Array, config: AccessConfig
     ) -> None:
-        self.robot, self._config = robot, robot.scale.fit(config)
+        self.robot, self.config = robot, robot.scale.fit(config)
         self.qpos = np.concatenate([qpos, standing[None]])
         self.places = self.embed(self.qpos)
         self._tree = KDTree(self.places)
@@ -75,9 +75,14 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.qpos)
 
+    def add(self, qpos: Array) -> "Nodes":
+        """Return these nodes and more poses, (g, nq); standing stays the last."""
+        poses = np.concatenate([self.qpos[:-1], qpos])
+        return Nodes(self.robot, poses, self.qpos[-1], self.config)
+
     def embed_posture(self, gravity: Array, joints: Array) -> Array:
         """Return points, (b, 3 + nu); a distance of 1 is about one tolerance."""
-        config = self._config
+        config = self.config
         return np.concatenate(
             [gravity / config.gravity_tol, joints / config.joint_tol], axis=1
         )
@@ -87,7 +92,7 @@ class Nodes:
         posture = self.embed_posture(
             gravity_in_body(qpos[:, 3:7]), self.robot.get_joints(qpos)
         )
-        height = qpos[:, 2:3] / self._config.height_tol
+        height = qpos[:, 2:3] / self.config.height_tol
         return np.concatenate([posture, height], axis=1)
 
     def find_landings(self, qpos: Array, seconds: Array) -> Landings:

@@ -12,7 +12,7 @@ import numpy as np
 from kaccess.access.estimate import is_close
 from kaccess.access.plan import Plan
 from kaccess.base.rotations import gravity_in_body
-from kaccess.base.types import Array, IntArray, Progress
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
 
@@ -37,6 +37,11 @@ class Replay:
     commands: IntArray
     states: Array
     seconds: Array
+
+    def is_up_within(self, seconds: float) -> BoolArray:
+        """Return from which states the robot stood up within some time [s], (n,)."""
+        taken = np.nansum(self.seconds, axis=1)
+        return np.asarray((self.n_moves > 0) & (taken <= seconds))
 
 
 def replay_plan(

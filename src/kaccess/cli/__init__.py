@@ -26,7 +26,9 @@ _PITCH = (
     "form a graph. It shows whether the robot can get up, gives moves that get it up "
     "without learning, and guides learning."
 )
-_STAGES = "Stages in order: sample, access, cluster, (search,) train, evaluate, report."
+_STAGES = (
+    "Stages in order: sample, access, grow, (search,) cluster, train, evaluate, report."
+)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -65,6 +67,7 @@ def _run(argv: list[str]) -> None:
             "run": commands.run,
             "sample": commands.sample,
             "access": commands.access,
+            "grow": commands.grow,
             "cluster": commands.cluster,
             "search": commands.search,
             "train": commands.train,

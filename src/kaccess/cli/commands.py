@@ -18,6 +18,8 @@ from kaccess.config import (
     EngineConfig,
     EngineName,
     EvaluateConfig,
+    GetUpConfig,
+    GrowConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -38,6 +40,7 @@ __all__ = [
     "compare_engines",
     "evaluate",
     "export",
+    "grow",
     "info",
     "play",
     "report",
@@ -140,6 +143,21 @@ def access(
     watch(pipeline.access, study, config, engine=engine, only_rows=rows)
 
 
+def grow(study: _Study, config: OmitArgPrefixes[GrowConfig], engine: _Engine) -> None:
+    """Add poses and commands until the robot gets up from nearly all fresh poses.
+
+    Run it again to grow further.
+
+    Args:
+        study: Folder of the study.
+        config: When to stop.
+        engine: Simulator.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.grow, study, config, engine=engine)
+
+
 def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
     """Cluster the poses, and write the centroids as initial states.
 
@@ -154,20 +172,25 @@ def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
 
 
 def search(
-    study: _Study, config: OmitArgPrefixes[SkillConfig], n_threads: _Threads = 0
+    study: _Study,
+    config: OmitArgPrefixes[SkillConfig],
+    engine: _Engine,
+    get_up: GetUpConfig = GetUpConfig(),  # noqa: B008  # frozen
 ) -> None:
-    """Search for a skill: postures that do a task from standing, for guided learners.
+    """Search for skills: postures in a row, to get up from traps or to do a backflip.
 
-    Only tasks that ask for more than standing need it, such as backflip.
+    Skills to get up (--task fall-recovery) become commands of the posture graph. For a
+    task that is more than standing, the skill starts from standing and guides learners.
 
     Args:
         study: Folder of the study.
-        config: Task, and settings of the search.
-        n_threads: CPU threads; 0 takes all.
+        config: Task, and settings of the search for a skill from standing.
+        engine: Simulator; for get-up skills, warp is much faster.
+        get_up: Settings of the search for get-up skills.
     """
     from kaccess import pipeline
 
-    watch(pipeline.search, study, config, n_threads=n_threads)
+    watch(pipeline.search, study, config, get_up, engine=engine)
     print(f"To watch it: kaccess play {study} --task {config.task} --run routes")
 
 

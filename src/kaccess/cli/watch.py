@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
     from kaccess.study import Study
+    from kaccess.study.growing import Growth, SkillSearch
 
 __all__ = ["describe_robot", "watch"]
 
@@ -121,11 +122,19 @@ def _describe_compare(rows: "list[ComparisonRow]", *_: object) -> str:
     return f"\n{format_comparison(rows)}" if rows else ""
 
 
-def _describe_search(skill: "Skill", *_: object) -> str:
-    return (
-        f"Found a skill of {len(skill.actions)} steps that succeeds in "
-        f"{skill.success:.0%} of trials with noise."
-    )
+def _describe_search(found: "Skill | SkillSearch", *_: object) -> str:
+    from kaccess.report.text.growth import format_search, format_skill
+    from kaccess.study.growing import SkillSearch
+
+    if isinstance(found, SkillSearch):
+        return format_search(found)
+    return format_skill(found)
+
+
+def _describe_grow(growth: "Growth", *_: object) -> str:
+    from kaccess.report.text.growth import format_growth
+
+    return format_growth(growth)
 
 
 def _describe_evaluate(
@@ -155,6 +164,7 @@ def _describe_path(label: str) -> Callable[..., str]:
 _STAGES = {
     "sample": _Stage(_describe_sample, "Sampling", "poses"),
     "access": _Stage(_describe_access, "Accessibility", "pairs"),
+    "grow": _Stage(_describe_grow, "Growing", "poses"),
     "info": _Stage(_describe_info),
     "cluster": _Stage(_describe_cluster, "Clustering", "numbers of clusters"),
     "compare": _Stage(_describe_compare),

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar, get_args
 from kaccess.base.errors import InputError
 from kaccess.config.checks import (
     check_choice,
+    check_counts,
     check_not_negative,
     check_positive,
 )
@@ -17,6 +18,8 @@ __all__ = [
     "AccessConfig",
     "ClusterConfig",
     "EngineConfig",
+    "GetUpConfig",
+    "GrowConfig",
     "RobotConfig",
     "SampleConfig",
     "StillConfig",
@@ -155,6 +158,59 @@ class AccessConfig:
             gravity_tol=self.gravity_tol,
         )
         check_not_negative(move_time=self.move_time)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowConfig:
+    """How poses are added to the graph until the robot gets up from nearly all."""
+
+    share: float = 0.99
+    """Share of fresh poses from which the robot must stand up within the time of a
+    test; then growth stops [-]."""
+    most: int = 500
+    """Largest number of poses in the posture graph."""
+    tests: int = 200
+    """Number of fresh poses from which the plan is followed in each round."""
+    added: int = 24
+    """Number of poses that join in a round, at most."""
+    patience: int = 3
+    """Number of rounds without a better result after which growth stops."""
+    seed: int = 0
+    """Seed of the fresh poses."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise InputError(f"`share` must lie in (0, 1], got {self.share}.")
+        if self.tests < 2:
+            raise InputError(f"`tests` must be at least 2 poses, got {self.tests}.")
+        check_counts(most=self.most, added=self.added, patience=self.patience)
+        check_not_negative(seed=self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetUpConfig:
+    """How get-up skills are searched for: postures in a row from a trapped pose."""
+
+    skills: int = 4
+    """Largest number of skills to search for; each frees the poses that lead to it."""
+    postures: int = 5
+    """Number of postures of a skill."""
+    candidates: int = 1024
+    """Number of candidates in each round; on a GPU, ten times as many take little more
+    time."""
+    rounds: int = 12
+    """Number of rounds; each varies the best candidates of the rounds before."""
+    posture_time: float = ForBittle(0.2, "s")
+    """Typical time to go from one posture to the next [s]."""
+    seed: int = 0
+    """Seed of the draws."""
+
+    def __post_init__(self) -> None:
+        check_counts(skills=self.skills, postures=self.postures, rounds=self.rounds)
+        check_positive(posture_time=self.posture_time)
+        if self.candidates < 8:
+            raise InputError(f"`candidates` must be at least 8, got {self.candidates}.")
+        check_not_negative(seed=self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,14 @@ from kaccess.config import EngineConfig, EngineName, StillConfig
 from kaccess.engines.engine import Engine, Settled
 from kaccess.robots import Robot
 
-__all__ = ["Engine", "Settled", "as_engine", "make_engine", "make_engines"]
+__all__ = [
+    "Engine",
+    "Settled",
+    "as_engine",
+    "make_engine",
+    "make_engines",
+    "make_replayer",
+]
 
 
 def make_engine(
@@ -64,6 +71,16 @@ def make_engines(
         )
         for name in names
     }
+
+
+def make_replayer(
+    engine: EngineName | EngineConfig, robot: Robot, still: StillConfig
+) -> Engine:
+    """Return an engine for a few simulations at a time: a GPU would be slow at it."""
+    config = EngineConfig.of(engine)
+    if config.engine == "warp":
+        config = EngineConfig(threads=config.threads)
+    return make_engine(config, robot, still)
 
 
 def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:

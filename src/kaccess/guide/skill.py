@@ -14,12 +14,14 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
-from kaccess.config import EngineConfig, ForBittle, SkillConfig
+from kaccess.config import EngineConfig, EngineName, ForBittle, GetUpConfig, SkillConfig
+from kaccess.engines import make_engine, make_replayer
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
+from kaccess.study.growing import SkillSearch, search_get_ups
 
 __all__ = [
     "Skill",
@@ -123,23 +125,34 @@ def find_skill(study: Study, task: Task) -> Skill:
 def search_study(
     study: Study,
     config: SkillConfig,
+    get_up: GetUpConfig | None = None,
     *,
-    n_threads: int = 0,
+    engine: EngineName | EngineConfig = "mujoco",
     progress: Progress | None = None,
-) -> Skill:
-    """Return the skill that a study has from a search like this; else search for it.
+) -> Skill | SkillSearch:
+    """Search for get-up skills, or for one that does a task from standing.
 
-    Arguments as in `search_skill`.
+    Args:
+        study: Study.
+        config: Task, and settings of the search for a skill from standing. The skill
+            that a search like this has found before is returned.
+        get_up: Settings of the search for get-up skills.
+        engine: Name of the engine, or its settings.
+        progress: Called with (rounds done, rounds to do).
     """
     robot, task = study.robot, make_task(config.task, study.robot)
     if task.to_stand:
-        raise InputError(
-            f"{task.name!r} needs no skill: the routes of the study end with standing. "
-            "Search for a skill only if a task is more than standing."
+        return search_get_ups(
+            study,
+            get_up or GetUpConfig(),
+            engine=make_engine(engine, robot, study.still),
+            replayer=make_replayer(engine, robot, study.still),
+            progress=progress,
         )
     stored = study.read_jsons("skills").get(task.name, {})
     if stored.get("settings") == asdict(config):
         return find_skill(study, task)
+    n_threads = EngineConfig.of(engine).threads
     found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
     content = {"settings": asdict(config), **asdict(found)}
     study.write_json(f"skills/{task.name}.json", content)

@@ -10,21 +10,18 @@ import os
 import shutil
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numpy as np
 
-from kaccess.access import Commands, Nodes, Plan, find_routes
+from kaccess.access import Commands, Nodes, Plan, PostureGraph, find_routes
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json, write_json
 from kaccess.base.settings import Settings, describe_changes
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.base.version import __version__
 from kaccess.config import (
     TEST_SECONDS,
     AccessConfig,
@@ -37,12 +34,15 @@ from kaccess.poses import Poses
 from kaccess.robots import Robot, Stance, load_robot
 from kaccess.study.arrays import Arrays, create_arrays
 from kaccess.study.clusterings import StoredClustering
+from kaccess.study.graph_file import read_graph, read_n_moves, write_graph
 from kaccess.study.lock import lock_folder
 from kaccess.study.names import RunsName, TestName
+from kaccess.study.origin import describe_loading, describe_origin
 
-__all__ = ["SETTINGS_FILE", "Study", "StudyLike", "describe_origin"]
+__all__ = ["SETTINGS_FILE", "Study", "StudyLike"]
 
 SETTINGS_FILE, _ARRAYS_FOLDER = "study.json", "study.zarr"
+_GRAPH_FILE = "graph.npz"
 _FORMAT = 1
 _POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
 _SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
@@ -239,19 +239,32 @@ class Study:
             return None
         return Nodes(self.robot, self.poses.qpos, standing, self.access_config)
 
+    @property
+    def graph(self) -> PostureGraph | None:
+        """The posture graph, grown if it has grown; None if it is not known."""
+        nodes = self.nodes
+        if nodes is None:
+            return None
+        if (path := self.path / _GRAPH_FILE).is_file():
+            return read_graph(path, nodes)
+        landings = self.arrays.read_landings()
+        if landings is None:
+            return None
+        targets = [self.poses.joints, self.robot.standing_targets[None]]
+        move_time = self.access_config.move_time
+        commands = Commands.to(np.concatenate(targets), move_time)
+        return PostureGraph(nodes, commands, landings)
+
     @cached_property
     def plan(self) -> Plan | None:
         """The best moves to standing, by where moves ended; None if not known."""
-        landings, nodes = self.arrays.read_landings(), self.nodes
-        if landings is None or nodes is None:
-            return None
-        return Plan(nodes, self.commands, landings, horizon=self.test_seconds)
+        graph = self.graph
+        return None if graph is None else graph.make_plan(horizon=self.test_seconds)
 
-    @property
-    def commands(self) -> Commands:
-        """What the robot can be commanded: the joints of a pose, or standing."""
-        targets = [self.poses.joints, self.robot.standing_targets[None]]
-        return Commands.to(np.concatenate(targets), self.access_config.move_time)
+    def write_graph(self, graph: PostureGraph, n_moves: IntArray) -> None:
+        """Store a posture graph that has grown, and `n_moves`."""
+        write_graph(self.path / _GRAPH_FILE, graph, n_moves)
+        self.__dict__.pop("plan", None)
 
     @property
     def n_moves(self) -> IntArray | None:
@@ -259,6 +272,8 @@ class Study:
 
         None before the replay, and in studies without a plan.
         """
+        if (path := self.path / _GRAPH_FILE).is_file():
+            return read_n_moves(path)
         return self.arrays.read_n_moves()
 
     @property
@@ -342,25 +357,6 @@ class Study:
 
 StudyLike = Study | str | Path
 """A study, or its folder."""
-
-
-def describe_loading(robot: Robot) -> Settings:
-    """Return what was found in the model: name, standing pose, size, changes."""
-    return {
-        "name": robot.name,
-        "config": asdict(robot.config),
-        "stance": robot.stance.as_settings(),
-        "scale": asdict(robot.scale),
-        "notes": list(robot.notes),
-    }
-
-
-def describe_origin(robot: Robot) -> Settings:
-    """Return the model and the versions: results depend on them and the settings."""
-    return {
-        "model": robot.fingerprint,
-        "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
-    }
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

@@ -1,0 +1,189 @@
+"""A row of the atlas of robots: does it stand, get up, and from how many poses?
+
+python experiments/atlas.py menagerie:unitree_go1 --robots-path MENAGERIE
+
+Each robot gets a study in `out/<name>`, which a second run resumes, and a file
+`out/<name>.json`. `--table atlas.csv` collects all such files.
+"""
+
+import csv
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from kaccess import pipeline
+from kaccess.access import replay_plan
+from kaccess.base.errors import InputError
+from kaccess.base.stats import Share, wilson
+from kaccess.config import (
+    AccessConfig,
+    EngineConfig,
+    EvaluateConfig,
+    GetUpConfig,
+    GrowConfig,
+    RobotConfig,
+    SampleConfig,
+    SkillConfig,
+)
+from kaccess.engines import make_replayer
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.held_out import get_test_poses
+from kaccess.study import ROUTES, Study
+from kaccess.study.timing import read_times
+
+
+@dataclass(frozen=True)
+class Config:
+    """Robot, and how far it is measured."""
+
+    model: tyro.conf.Positional[str | None] = None
+    """Name or file of a robot; without it, only the table is written."""
+    name: str | None = None
+    """Name of the study and of the row; by default the folder of the model."""
+    out: Path = Path("runs/atlas")
+    """Folder of the studies."""
+    table: Path | None = None
+    """CSV file with the rows of all robots in `out`."""
+    n: int = 80
+    """Number of random poses."""
+    most: int = 300
+    """Number of poses up to which the graph grows."""
+    tests: int = 1000
+    """Number of unseen poses from which routes are tested."""
+    skills: int = 0
+    """Number of get-up skills to search for, after the first growth."""
+    candidates: int = 4096
+    """Number of candidates in each round of that search."""
+    rounds: int = 8
+    """Number of rounds of that search."""
+    move_time: float = 0.0
+    """Time in which joint targets move to a pose [s]."""
+    time_limit: float | None = None
+    """Time limit of a move [s]; by default that of `kaccess access`."""
+    kp: float | None = None
+    """Stiffness of the servos, if not the model's."""
+    robots_path: str | None = None
+    """Folder with the robots of names such as menagerie:unitree_go1."""
+    engine: EngineConfig = EngineConfig()  # noqa: RUF009  # frozen
+    """Simulator."""
+
+
+def main(config: Config) -> None:
+    """Measure a robot, and write its row."""
+    if config.model is not None:
+        name = config.name or Path(config.model).parent.name or config.model
+        row, began = {"robot": name}, time.perf_counter()
+        try:
+            for facts in _measure(config.model, config.out / name, config):
+                row |= facts
+                print(json.dumps(facts), flush=True)
+                _write(config.out / f"{name}.json", row)
+        except InputError as error:
+            row["refused"] = str(error)
+        row["minutes"] = round((time.perf_counter() - began) / 60, 1)
+        _write(config.out / f"{name}.json", row)
+    if config.table:
+        _write_table(config.out, config.table)
+
+
+def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
+    """Yield what is found, stage by stage."""
+    robot_config = RobotConfig(kp=config.kp, robots_path=config.robots_path)
+    engine = config.engine
+    study = pipeline.sample(
+        model, folder, SampleConfig(n=config.n), model=robot_config, engine=engine
+    )
+    yield _describe(study)
+    limits = AccessConfig(move_time=config.move_time)
+    if config.time_limit:
+        limits = AccessConfig(move_time=config.move_time, time_limit=config.time_limit)
+    pipeline.access(study, limits, engine=engine)
+    if study.plan is None:
+        return
+    yield _test(study, config, "before", min(config.tests, 200))
+    if config.skills:
+        pipeline.grow(study, GrowConfig(most=config.n + 40), engine=engine)
+        get_up = GetUpConfig(
+            skills=config.skills, candidates=config.candidates, rounds=config.rounds
+        )
+        task = SkillConfig(task="fall-recovery")
+        found = pipeline.search(study, task, get_up, engine=engine)
+        yield {"skills": [vars(each) for each in found.found]}
+    else:
+        grown = pipeline.grow(study, GrowConfig(most=config.most), engine=engine)
+        yield {"growth": [vars(each) for each in grown.rounds]}
+    yield _test(study, config, "after", config.tests)
+    yield {"seconds": read_times(study.path), "machine": study.settings["machine"]}
+
+
+def _describe(study: Study) -> dict[str, Any]:
+    robot, draws = study.robot, study.settings["draws"]
+    return {
+        "stands": robot.stance.stands,
+        "how": robot.stance.how,
+        "joints": robot.model.nu,
+        "height_m": round(float(robot.standing[2]), 3),
+        "mass_kg": round(float(robot.model.body_mass.sum()), 2),
+        "poses": study.n_poses,
+        "draws": draws["drawn"],
+    }
+
+
+def _test(study: Study, config: Config, when: str, n: int) -> dict[str, Any]:
+    """Return how often routes stand the robot up, from poses that nobody has seen."""
+    engine = EngineConfig(threads=config.engine.threads)
+    test = EvaluateConfig(poses=n)
+    scores = pipeline.evaluate(study, test, engine=engine)
+    routes = next(each.summary for each in scores if each.name == ROUTES)
+    task = make_task("fall-recovery", study.robot)
+    fresh = get_test_poses(study, task, "final", n).qpos
+    replay = replay_plan(
+        study.plan,
+        fresh,
+        study.access_config,
+        engine=make_replayer(engine, study.robot, study.still),
+    )
+    n_up, graph, own = int((replay.n_moves > 0).sum()), study.graph, study.n_moves
+    return {
+        f"graph_{when}": [len(graph.nodes) - 1, len(graph.commands)],
+        f"own_{when}": int((own > 0).sum()),
+        f"in_time_{when}": [
+            routes.success.value,
+            routes.success.low,
+            routes.success.high,
+        ],
+        f"ten_moves_{when}": [
+            getattr(wilson(n_up, len(fresh)), k) for k in ("value", "low", "high")
+        ],
+        f"median_s_{when}": routes.time,
+        "within_s": study.test_seconds,
+        "tests": routes.n,
+    }
+
+
+def _round(share: Share) -> list[float]:
+    """Return a share and its interval."""
+    return [round(each, 4) for each in (share.value, share.low, share.high)]
+
+
+def _write(path: Path, row: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(row, indent=1) + "\n")
+
+
+def _write_table(folder: Path, table: Path) -> None:
+    rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))

@@ -1,0 +1,213 @@
+"""Growth of a posture graph: poses and commands are added where they are needed.
+
+Random poses are rarely near standing, and moves often end where no pose is near. Each
+round follows the plan from fresh poses. The states in which it got stuck, and the ends
+of moves that no pose is near, join the graph. So do postures around standing from which
+the robot stands up again. All of them are new commands, too.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from kaccess.access.commands import Commands
+from kaccess.access.estimate import is_close
+from kaccess.access.landings import Nodes
+from kaccess.access.posture_graph import (
+    Moves,
+    PostureGraph,
+    insert_commands,
+    simulate_commands,
+)
+from kaccess.access.replay import Replay, replay_plan
+from kaccess.base.progress import scale_progress
+from kaccess.base.types import Array, Progress
+from kaccess.config import GrowConfig
+from kaccess.engines import Engine
+from kaccess.poses import level
+
+__all__ = [
+    "GrowthRound",
+    "extend_graph",
+    "find_new_poses",
+    "find_springboards",
+    "grow_graph",
+    "spread_out",
+]
+
+_NEAR = 1.0  # [tolerances], new poses are at least as far from all others
+_FAR = 2.0  # [tolerances], ends of moves this far from all poses may become poses
+_MOST_CANDIDATES = 2000  # states among which new poses are chosen
+_N_POSTURES = 256  # postures around standing that are tried
+_LEAST_SHARE = 0.05  # of the way from standing to a random posture
+
+
+@dataclass(frozen=True)
+class GrowthRound:
+    """A round of growth: how large the graph is, and how good.
+
+    Args:
+        n_poses: Number of poses.
+        n_commands: Number of commands.
+        n_in_time: Number of fresh poses from which the robot stood up in time.
+        n_up: Number of fresh poses from which it stood up at all.
+        n_tests: Number of fresh poses.
+    """
+
+    n_poses: int
+    n_commands: int
+    n_in_time: int
+    n_up: int
+    n_tests: int
+
+
+def grow_graph(
+    graph: PostureGraph,
+    config: GrowConfig,
+    *,
+    horizon: float,
+    draw: Callable[[int], Array],
+    engine: Engine,
+    replayer: Engine,
+    progress: Progress | None = None,
+) -> Iterator[tuple[PostureGraph, GrowthRound]]:
+    """Grow a graph until the robot stands up from nearly all fresh poses in time.
+
+    Args:
+        graph: Posture graph.
+        config: When to stop.
+        horizon: Time to stand up; the values of a plan fall to 1/e in it [s].
+        draw: Returns the fresh poses of a round, (config.tests, nq).
+        engine: Simulator of all moves of new poses and commands.
+        replayer: Simulator that follows plans: a few moves at a time.
+        progress: Called with (poses in the graph, most poses) from time to time.
+
+    Yields:
+        The graph before each round, and how good it is.
+    """
+    best, n_worse = -1, 0
+    for number in count():
+        plan = graph.make_plan(horizon=horizon)
+        replay = replay_plan(plan, draw(number), graph.nodes.config, engine=replayer)
+        found = _judge(graph, replay, horizon)
+        yield graph, found
+        n_worse = 0 if found.n_in_time > best else n_worse + 1
+        best, room = max(best, found.n_in_time), config.most - found.n_poses
+        good = found.n_in_time >= config.share * found.n_tests
+        if good or room <= 0 or n_worse == config.patience:
+            return
+        new = find_new_poses(graph, replay, horizon, min(config.added, room))
+        if number == 0:
+            boards = find_springboards(graph, config, engine=engine)
+            new = np.concatenate([boards, new])[:room]
+        if not len(new):
+            return
+        part = scale_progress(progress, found.n_poses, len(new), config.most)
+        graph = extend_graph(graph, new, engine=engine, progress=part)
+
+
+def _judge(graph: PostureGraph, replay: Replay, horizon: float) -> GrowthRound:
+    return GrowthRound(
+        n_poses=len(graph.nodes) - 1,
+        n_commands=len(graph.commands),
+        n_in_time=int(replay.is_up_within(horizon).sum()),
+        n_up=int((replay.n_moves > 0).sum()),
+        n_tests=len(replay.n_moves),
+    )
+
+
+def extend_graph(
+    graph: PostureGraph,
+    qpos: Array,
+    skills: Commands | None = None,
+    *,
+    engine: Engine,
+    progress: Progress | None = None,
+) -> PostureGraph:
+    """Return the graph with new poses, which are new commands too, and with skills.
+
+    Args:
+        graph: Posture graph.
+        qpos: (g, nq) new poses.
+        skills: Further new commands.
+        engine: Simulator.
+        progress: Called with (moves simulated, moves to simulate).
+    """
+    nodes = graph.nodes
+    commands = Commands.to(nodes.robot.get_joints(qpos), nodes.config.move_time)
+    commands = commands if skills is None else commands + skills
+    all_commands = insert_commands(graph.commands, commands)
+    n_rows, n_columns = len(qpos) * len(all_commands), (len(nodes) - 1) * len(commands)
+
+    def simulate(states: Array, some: Commands, done: int) -> Moves:
+        n = n_rows + n_columns
+        part = scale_progress(progress, done, len(states) * len(some), n)
+        return simulate_commands(nodes, states, some, engine=engine, progress=part)
+
+    rows = simulate(qpos, all_commands, 0)
+    columns = simulate(nodes.qpos[:-1], commands, n_rows)
+    return graph.add(qpos, commands, rows=rows, columns=columns)
+
+
+def find_new_poses(
+    graph: PostureGraph, replay: Replay, horizon: float, most: int
+) -> Array:
+    """Return states that should become poses, (g, nq), the most needed first.
+
+    Args:
+        graph: Posture graph.
+        replay: Chains from fresh poses.
+        horizon: Time to stand up [s].
+        most: Largest number of poses.
+    """
+    chains = replay.states[~replay.is_up_within(horizon)]
+    stuck = chains[np.isfinite(chains[:, :, 0])]
+    found, landings = spread_out(graph.nodes, stuck, most), graph.landings
+    if len(found) == most or landings.states is None:
+        return found
+    is_far = np.isfinite(landings.seconds) & (landings.distance > _FAR)
+    far = landings.states[is_far].astype(np.float64)
+    more = spread_out(graph.nodes.add(found), far, most - len(found))
+    return np.concatenate([found, more])
+
+
+def spread_out(nodes: Nodes, states: Array, most: int) -> Array:
+    """Return states far from all nodes and from one another, the farthest first."""
+    if not len(states):
+        return states
+    order = np.random.default_rng(0).permutation(len(states))[:_MOST_CANDIDATES]
+    states = level(states[order])
+    places = nodes.embed(states)
+    distance = cdist(places, nodes.places).min(axis=1)
+    chosen: list[int] = []
+    while len(chosen) < most and distance.max() > _NEAR:
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, cdist(places, places[chosen[-1:]])[:, 0])
+    return states[chosen]
+
+
+def find_springboards(
+    graph: PostureGraph, config: GrowConfig, *, engine: Engine
+) -> Array:
+    """Return postures around standing from which the robot stands up again, (g, nq).
+
+    They are found backwards: the robot goes from standing towards a random posture, a
+    random share of the way, and is then commanded to stand.
+    """
+    nodes, rng = graph.nodes, np.random.default_rng(config.seed)
+    robot, n = nodes.robot, _N_POSTURES
+    low, high = robot.joint_range.T
+    targets = robot.standing_targets
+    away = rng.uniform(low, high, (n, len(low))) - targets
+    goals = targets + rng.uniform(_LEAST_SHARE, 1.0, (n, 1)) * away
+    there = Commands.to(goals, nodes.config.move_time)
+    left = simulate_commands(nodes, nodes.qpos[-1:], there, engine=engine)
+    rested = left.states[0][np.isfinite(left.seconds[0])].astype(np.float64)
+    up = simulate_commands(nodes, rested, graph.commands[-1:], engine=engine)
+    stand = np.repeat(nodes.qpos[-1:], len(rested), axis=0)
+    stands = is_close(robot, up.states[:, 0].astype(np.float64), stand, nodes.config)
+    good = rested[stands & np.isfinite(up.seconds[:, 0])]
+    return spread_out(nodes, good, config.added // 2)

@@ -1,0 +1,112 @@
+"""The posture graph: resting poses, commands, and where each command ends.
+
+It begins with the poses of a study, all moves between them, and the moves to standing.
+Growth adds poses and commands; a search adds commands of several postures (skills).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kaccess.access.commands import Commands
+from kaccess.access.landings import Landings, Nodes
+from kaccess.access.plan import Plan
+from kaccess.base.types import Array, Progress
+from kaccess.engines import Engine
+from kaccess.poses import level
+
+__all__ = ["Moves", "PostureGraph", "insert_commands", "simulate_commands"]
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Where commands end, from each of b states.
+
+    Args:
+        states: (b, m, nq) states at the end, float32.
+        seconds: (b, m) time until at rest [s], float32; inf if not.
+    """
+
+    states: Array
+    seconds: Array
+
+
+@dataclass(frozen=True)
+class PostureGraph:
+    """Nodes, commands, and where each command lands from each node.
+
+    Args:
+        nodes: n poses, and standing as node n.
+        commands: m commands; the last one is standing.
+        landings: (n, m) where each command lands from each pose.
+    """
+
+    nodes: Nodes
+    commands: Commands
+    landings: Landings
+
+    def make_plan(self, *, horizon: float) -> Plan:
+        """Return the best commands; values fall to 1/e over the horizon [s]."""
+        return Plan(self.nodes, self.commands, self.landings, horizon=horizon)
+
+    def add(
+        self, qpos: Array, commands: Commands, *, rows: Moves, columns: Moves
+    ) -> "PostureGraph":
+        """Return the graph with more poses and commands; standing stays the last.
+
+        Args:
+            qpos: (g, nq) new poses.
+            commands: c new commands.
+            rows: (g, m + c) where all commands end from the new poses; the new ones are
+                the last before standing.
+            columns: (n, c) where the new commands end from the old poses.
+        """
+        old = self.landings
+        assert old.states is not None
+        states = np.concatenate([_insert(old.states, columns.states), rows.states])
+        seconds = np.concatenate([_insert(old.seconds, columns.seconds), rows.seconds])
+        nodes = self.nodes.add(qpos)
+        n, m, nq = states.shape
+        found = nodes.find_landings(states.reshape(-1, nq), seconds.ravel())
+        return PostureGraph(
+            nodes, insert_commands(self.commands, commands), found.reshape(n, m)
+        )
+
+
+def insert_commands(commands: Commands, more: Commands) -> Commands:
+    """Return commands with others before the last one, which is standing."""
+    return commands[:-1] + more + commands[-1:]
+
+
+def _insert(old: Array, new: Array) -> Array:
+    """Return columns with others before the last one, which is standing."""
+    return np.concatenate([old[:, :-1], new, old[:, -1:]], axis=1)
+
+
+def simulate_commands(
+    nodes: Nodes,
+    qpos: Array,
+    commands: Commands,
+    *,
+    engine: Engine,
+    progress: Progress | None = None,
+) -> Moves:
+    """Simulate all commands from all states.
+
+    Args:
+        nodes: Nodes of the graph; they know the robot and the time limit of a move.
+        qpos: (b, nq) states at rest.
+        commands: m commands.
+        engine: Simulator.
+        progress: Called with (moves simulated, b * m) from time to time.
+    """
+    b, m = len(qpos), len(commands)
+    start = np.repeat(qpos, m, axis=0)
+    motion = commands.start(np.tile(np.arange(m), b), nodes.robot.get_joints(start))
+    limit = nodes.config.time_limit
+    settled = engine.settle(start, motion, time_limit=limit, progress=progress)
+    states = level(np.where(settled.diverged[:, None], start, settled.qpos))
+    return Moves(
+        states.reshape(b, m, -1).astype(np.float32),
+        settled.time.reshape(b, m).astype(np.float32),
+    )

@@ -1,0 +1,293 @@
+"""Search for get-up skills: a few postures in a row, without rest in between.
+
+Where no single move leads on, a swing or a push may. The search starts from a trapped
+pose that most other trapped poses lead to. It draws sequences of postures, keeps those
+that end nearest to poses with a route, and varies them. The starts are states in which
+moves really ended near that pose, so that skills bear small differences. A skill is
+then one more command of the posture graph, tried from all poses.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from kaccess.access.commands import Commands
+from kaccess.access.growth import extend_graph, spread_out
+from kaccess.access.landings import Landings, Nodes
+from kaccess.access.plan import Plan
+from kaccess.access.posture_graph import PostureGraph, simulate_commands
+from kaccess.base.errors import InputError
+from kaccess.base.progress import scale_progress
+from kaccess.base.types import Array, BoolArray, Progress
+from kaccess.config import GetUpConfig
+from kaccess.engines import Engine
+from kaccess.poses import level
+from kaccess.robots import Mirror, Robot
+from kaccess.robots.mirror import pair_joints
+
+__all__ = ["SkillFound", "find_trap", "rate_states", "search_skills"]
+
+_FAR = 3.0  # [tolerances], distance at which a pose of value counts half
+_SURE = 3.0  # [tolerances], farthest end of a move that counts as at its node
+_RESTLESS = 0.3  # [-], share of its rating that a robot without rest keeps
+_N_STARTS = 32  # states near the trapped pose
+_PARENTS, _NEW = 1 / 32, 1 / 10  # shares of the candidates: parents, and new draws
+_N_TESTED = 16  # best candidates that are tried from all starts
+_N_KEPT, _N_ENDS = 2, 8  # skills that are kept, and poses they end in
+_STEP, _LEAST_STEP = 0.15, 0.03  # [half ranges], of variations: first and last
+_UNIFORM, _SYMMETRIC, _STANDING = 0.4, 0.6, 0.6  # shares of the draws
+_CROSSED, _VARIED = 0.3, 0.4  # share of children with two parents; of joints varied
+
+
+@dataclass(frozen=True)
+class SkillFound:
+    """The result of a search from one trapped pose.
+
+    Args:
+        source: Number of the trapped pose.
+        n_trapped: Trapped poses before the search.
+        n_free: Trapped poses that have a route after it.
+        rating: Mean rating of the states in which the skill ends, in [0, 1].
+    """
+
+    source: int
+    n_trapped: int
+    n_free: int
+    rating: float
+
+
+def search_skills(
+    graph: PostureGraph,
+    config: GetUpConfig,
+    *,
+    horizon: float,
+    engine: Engine,
+    progress: Progress | None = None,
+) -> Iterator[tuple[PostureGraph, SkillFound]]:
+    """Search for skills, one trapped pose after the other.
+
+    Args:
+        graph: Posture graph.
+        config: Settings of the search.
+        horizon: Time over which the values of a plan fall to 1/e [s].
+        engine: Simulator.
+        progress: Called with (rounds done, rounds to do).
+
+    Yields:
+        The graph after each search, with the skills found, and what they are worth.
+    """
+    config = graph.nodes.robot.scale.fit(config)
+    rng = np.random.default_rng(config.seed)
+    tried: list[int] = []
+    for number in range(config.skills):
+        plan = graph.make_plan(horizon=horizon)
+        trapped = plan.n_moves == 0
+        source = find_trap(graph.landings, trapped, tried)
+        if source is None:
+            return
+        tried.append(source)
+        part = scale_progress(
+            progress,
+            number * config.rounds,
+            config.rounds,
+            config.skills * config.rounds,
+        )
+        starts = _list_starts(graph, source, rng)
+        search = _Search(graph.nodes, plan, starts, config, rng, engine)
+        skills, ends, rating = search.run(part)
+        new = spread_out(graph.nodes, ends, _N_ENDS)
+        graph = extend_graph(graph, new, skills, engine=engine)
+        left = graph.make_plan(horizon=horizon).n_moves[: len(trapped)] == 0
+        freed = int((trapped & ~left).sum())
+        yield graph, SkillFound(source, int(trapped.sum()), freed, rating)
+
+
+def find_trap(landings: Landings, trapped: BoolArray, tried: list[int]) -> int | None:
+    """Return the trapped pose that most trapped poses lead to; None if there is none.
+
+    Args:
+        landings: (n, m) landings.
+        trapped: (n,) whether no chain leads from a pose to standing.
+        tried: Poses that a search has started from before.
+    """
+    n = len(trapped)
+    sure = np.isfinite(landings.seconds) & (landings.distance < _SURE)
+    leads = np.eye(n, n + 1, dtype=bool)
+    row, _ = np.nonzero(sure)
+    leads[row, landings.node[sure]] = True
+    reaches = leads[:, :n]
+    for _ in range(int(np.ceil(np.log2(max(n, 2))))):  # chains twice as long each time
+        links = reaches.astype(np.float32)
+        reaches = links @ links > 0
+    n_leading = np.where(trapped, reaches[trapped].sum(axis=0), 0)
+    n_leading[tried] = 0
+    return int(n_leading.argmax()) if n_leading.any() else None
+
+
+def _list_starts(graph: PostureGraph, source: int, rng: np.random.Generator) -> Array:
+    """Return a pose and states in which moves ended near it, (b, nq)."""
+    landings = graph.landings
+    assert landings.states is not None
+    near = (landings.node == source) & (landings.distance < _SURE)
+    ends = landings.states[near & np.isfinite(landings.seconds)].astype(np.float64)
+    some = ends[rng.permutation(len(ends))[: _N_STARTS - 1]]
+    return np.concatenate([graph.nodes.qpos[source][None], some])
+
+
+def rate_states(nodes: Nodes, values: Array, qpos: Array) -> Array:
+    """Return how near states, (b, nq), are to nodes of value, (b,) in [0, 1].
+
+    Args:
+        nodes: n poses, and standing.
+        values: (n + 1,) values of the nodes.
+        qpos: (b, nq) states.
+    """
+    useful = np.flatnonzero(values > 0)
+    distance = cdist(nodes.embed(qpos), nodes.places[useful])
+    return np.asarray((values[useful] / (1 + (distance / _FAR) ** 2)).max(axis=1))
+
+
+class _Search:
+    """An evolution of sequences of postures from one trapped pose.
+
+    Args:
+        nodes: Poses, and standing.
+        plan: The values of the poses.
+        starts: (b, nq) states to start from.
+        config: Settings of the search.
+        rng: Random numbers.
+        engine: Simulator.
+    """
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        plan: Plan,
+        starts: Array,
+        config: GetUpConfig,
+        rng: np.random.Generator,
+        engine: Engine,
+    ) -> None:
+        self._nodes, self._starts, self._config = nodes, starts, config
+        self._rng, self._engine = rng, engine
+        self._values = np.append(plan.values, 1.0)
+        self._drawing = _Drawing(nodes, config, rng)
+
+    def run(self, progress: Progress | None) -> tuple[Commands, Array, float]:
+        """Return the best skills, the states they end in, and their mean rating."""
+        config, drawing = self._config, self._drawing
+        candidates = drawing.draw(config.candidates)
+        n_parents = max(_N_TESTED, round(_PARENTS * config.candidates))
+        total, tries = np.zeros(config.candidates), np.zeros(config.candidates)
+        for number in range(config.rounds):
+            total += self._rate(candidates)
+            tries += 1
+            best = np.argsort(-total / tries)[:n_parents]
+            parents, total, tries = candidates[best], total[best], tries[best]
+            n_new = round(_NEW * config.candidates)
+            n_children = config.candidates - len(best) - n_new
+            step = max(_LEAST_STEP, _STEP * (1 - number / config.rounds))
+            children = drawing.vary(parents, max(n_children, 0), step)
+            candidates = parents + children + drawing.draw(n_new)
+            fresh = np.zeros(len(candidates) - len(best))
+            total, tries = np.append(total, fresh), np.append(tries, fresh)
+            if progress:
+                progress(number + 1, config.rounds)
+        return self._assess(parents[:_N_TESTED])
+
+    def _rate(self, candidates: Commands) -> Array:
+        """Return the ratings of candidates, (p,), each from a random start."""
+        start = self._starts[
+            self._rng.integers(len(self._starts), size=len(candidates))
+        ]
+        robot = self._nodes.robot
+        motion = candidates.start(np.arange(len(start)), robot.get_joints(start))
+        limit = self._nodes.config.time_limit
+        settled = self._engine.settle(start, motion, time_limit=limit)
+        ends = level(np.where(settled.diverged[:, None], start, settled.qpos))
+        ratings = rate_states(self._nodes, self._values, ends)
+        return np.where(np.isfinite(settled.time), ratings, _RESTLESS * ratings)
+
+    def _assess(self, skills: Commands) -> tuple[Commands, Array, float]:
+        """Try skills from all starts; return the best, their ends and their rating."""
+        moves = simulate_commands(
+            self._nodes, self._starts, skills, engine=self._engine
+        )
+        b, m, nq = moves.states.shape
+        states = moves.states.reshape(-1, nq).astype(np.float64)
+        ratings = rate_states(self._nodes, self._values, states).reshape(b, m)
+        ratings = np.where(np.isfinite(moves.seconds), ratings, 0.0).mean(axis=0)
+        best = np.argsort(-ratings)[:_N_KEPT]
+        rested = np.isfinite(moves.seconds[:, best])
+        ends = moves.states[:, best][rested].astype(np.float64)
+        return skills[best], ends, float(ratings[best[0]])
+
+
+class _Drawing:
+    """Draws sequences of postures, and varies them.
+
+    Args:
+        nodes: Poses whose joints are drawn, and standing.
+        config: Number of postures, and their times.
+        rng: Random numbers.
+    """
+
+    def __init__(
+        self, nodes: Nodes, config: GetUpConfig, rng: np.random.Generator
+    ) -> None:
+        self._robot, self._rng = nodes.robot, rng
+        self._k, self._time = config.postures, config.posture_time
+        self._pool = nodes.robot.get_joints(nodes.qpos)
+        self._low, self._high = nodes.robot.joint_range.T
+        self._mirror = _find_mirror(nodes.robot)
+
+    def draw(self, n: int) -> Commands:
+        """Return n new sequences; many are symmetric, and many end standing."""
+        rng, k, stand = self._rng, self._k, self._robot.standing_targets
+        known = self._pool[rng.integers(len(self._pool), size=(n, k))]
+        uniform = rng.uniform(self._low, self._high, known.shape)
+        drawn = np.where(rng.random((n, k, 1)) < _UNIFORM, uniform, known)
+        postures = stand + rng.uniform(0.0, 1.1, (n, k, 1)) * (drawn - stand)
+        ends_standing = rng.random(n) < _STANDING
+        postures[:, -1] = np.where(ends_standing[:, None], stand, known[:, -1])
+        self._symmetrize(postures, rng.random(n) < _SYMMETRIC)
+        factor = np.exp(rng.uniform(np.log(0.25), np.log(2.0), (n, k)))
+        return Commands(self._clip(postures), self._time * factor)
+
+    def vary(self, parents: Commands, n: int, step: float) -> Commands:
+        """Return n variations of sequences, some of two of them, by steps of a size."""
+        rng = self._rng
+        mother, father = rng.integers(len(parents), size=(2, n))
+        postures = parents.postures[mother]
+        seconds = parents.seconds[mother]
+        cut = np.where(rng.random(n) < _CROSSED, rng.integers(0, self._k, n), self._k)
+        late = np.arange(self._k) >= cut[:, None]
+        postures[late] = parents.postures[father][late]
+        seconds[late] = parents.seconds[father][late]
+        size = step * np.exp(rng.normal(size=(n, 1, 1)))
+        varied = rng.random(postures.shape) < _VARIED
+        noise = size * varied * rng.normal(size=postures.shape)
+        noise *= (self._high - self._low) / 2
+        self._symmetrize(noise, rng.random(n) < _SYMMETRIC)
+        seconds = seconds * np.exp(size[:, :, 0] * rng.normal(size=seconds.shape))
+        seconds = seconds.clip(0.1 * self._time, 3 * self._time)
+        return Commands(self._clip(postures + noise), seconds)
+
+    def _symmetrize(self, postures: Array, rows: BoolArray) -> None:
+        """Make some sequences, (n, k, nu), the same left and right, if robots are."""
+        if self._mirror is not None:
+            some = postures[rows].reshape(-1, postures.shape[-1])
+            both = (some + self._mirror.reflect_joints(some)) / 2
+            postures[rows] = both.reshape(-1, *postures.shape[1:])
+
+    def _clip(self, postures: Array) -> Array:
+        return np.clip(postures, self._low, self._high)
+
+
+def _find_mirror(robot: Robot) -> Mirror | None:
+    try:
+        return pair_joints(robot)
+    except InputError:
+        return None

@@ -1,0 +1,134 @@
+"""Growing the posture graph of a study: more poses, and get-up skills."""
+
+from dataclasses import asdict, dataclass, replace
+
+from kaccess.access import PostureGraph, replay_plan
+from kaccess.access.growth import GrowthRound, grow_graph
+from kaccess.access.skills import SkillFound, search_skills
+from kaccess.base.errors import InputError
+from kaccess.base.types import Array, Progress
+from kaccess.config import GetUpConfig, GrowConfig
+from kaccess.engines import Engine
+from kaccess.poses import Stream, draw_poses
+from kaccess.study.study import Study
+
+__all__ = ["Growth", "SkillSearch", "grow_study", "search_get_ups"]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a study has grown.
+
+    Args:
+        rounds: Size and quality of the graph before each round, and at the end.
+        seconds: Time in which the robot had to stand up [s].
+        share: Share of fresh poses that was aimed at.
+    """
+
+    rounds: tuple[GrowthRound, ...]
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True)
+class SkillSearch:
+    """The get-up skills that a search has found; empty if no pose is trapped."""
+
+    found: tuple[SkillFound, ...]
+
+
+def grow_study(
+    study: Study,
+    config: GrowConfig,
+    *,
+    engine: Engine,
+    replayer: Engine,
+    progress: Progress | None = None,
+) -> Growth:
+    """Grow the posture graph of a study, and store it after each round.
+
+    Args:
+        study: Study whose moves are all estimated.
+        config: When to stop.
+        engine: Simulator of all moves of new poses and commands.
+        replayer: Simulator that follows plans: a few moves at a time.
+        progress: Called with (poses in the graph, most poses) from time to time.
+    """
+    horizon, rounds = study.test_seconds, []
+    growing = grow_graph(
+        _get_graph(study),
+        config,
+        horizon=horizon,
+        draw=lambda number: _draw_fresh(study, config, number, replayer),
+        engine=engine,
+        replayer=replayer,
+        progress=progress,
+    )
+    best = -1
+    for graph, found in growing:
+        rounds.append(found)
+        if found.n_in_time > best:
+            best = found.n_in_time
+            _store(study, graph, replayer)
+    content = {"settings": asdict(config), "seconds": horizon}
+    study.write_json("growth.json", content | {"rounds": list(map(asdict, rounds))})
+    return Growth(tuple(rounds), horizon, config.share)
+
+
+def search_get_ups(
+    study: Study,
+    config: GetUpConfig,
+    *,
+    engine: Engine,
+    replayer: Engine,
+    progress: Progress | None = None,
+) -> SkillSearch:
+    """Search for get-up skills, and store the graph after each one.
+
+    Arguments as in `grow_study`; `progress` is called with (rounds done, total).
+    """
+    searching = search_skills(
+        _get_graph(study),
+        config,
+        horizon=study.test_seconds,
+        engine=engine,
+        progress=progress,
+    )
+    found = []
+    for graph, skill in searching:
+        found.append(skill)
+        _store(study, graph, replayer)
+    return SkillSearch(tuple(found))
+
+
+def _get_graph(study: Study) -> PostureGraph:
+    """Return the posture graph; an error if there is none, or it cannot grow."""
+    study.finished_times  # noqa: B018  # an error while some are not estimated
+    graph = study.graph
+    if graph is None:
+        raise InputError(
+            f"{study.path} has no graph that can grow: its robot does not stand, or "
+            "it was made before it was stored where moves end."
+        )
+    if graph.landings.states is None:
+        raise InputError(
+            f"{study.path} has too many poses to grow: the states in which moves end "
+            "are not stored."
+        )
+    return graph
+
+
+def _draw_fresh(study: Study, config: GrowConfig, number: int, engine: Engine) -> Array:
+    """Return the fresh poses of a round, (tests, nq)."""
+    sampling = replace(
+        study.sampling, n=config.tests, seed=config.seed + number, mirror=False
+    )
+    poses, _ = draw_poses(study.robot, sampling, engine=engine, stream=Stream.GROWTH)
+    return poses.qpos
+
+
+def _store(study: Study, graph: PostureGraph, replayer: Engine) -> None:
+    """Replay the plan of a graph from the study's poses, and store both."""
+    plan = graph.make_plan(horizon=study.test_seconds)
+    replay = replay_plan(plan, study.poses.qpos, study.access_config, engine=replayer)
+    study.write_graph(graph, replay.n_moves)

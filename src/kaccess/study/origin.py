@@ -1,0 +1,30 @@
+"""What a study says about its robot, and about the versions that made it."""
+
+from dataclasses import asdict
+
+import mujoco
+
+from kaccess.base.settings import Settings
+from kaccess.base.version import __version__
+from kaccess.robots import Robot
+
+__all__ = ["describe_loading", "describe_origin"]
+
+
+def describe_loading(robot: Robot) -> Settings:
+    """Return what was found in the model: name, standing pose, size, changes."""
+    return {
+        "name": robot.name,
+        "config": asdict(robot.config),
+        "stance": robot.stance.as_settings(),
+        "scale": asdict(robot.scale),
+        "notes": list(robot.notes),
+    }
+
+
+def describe_origin(robot: Robot) -> Settings:
+    """Return the model and the versions: results depend on them and the settings."""
+    return {
+        "model": robot.fingerprint,
+        "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
+    }
