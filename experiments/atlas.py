@@ -19,7 +19,7 @@ import tyro
 from kaccess import pipeline
 from kaccess.access import replay_plan
 from kaccess.base.errors import InputError
-from kaccess.base.stats import Share, wilson
+from kaccess.base.stats import Interval, wilson
 from kaccess.config import (
     AccessConfig,
     EngineConfig,
@@ -34,6 +34,7 @@ from kaccess.engines import make_replayer
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
 from kaccess.study import ROUTES, Study
+from kaccess.study.growing import SkillSearch
 from kaccess.study.timing import read_times
 
 
@@ -77,7 +78,8 @@ def main(config: Config) -> None:
     """Measure a robot, and write its row."""
     if config.model is not None:
         name = config.name or Path(config.model).parent.name or config.model
-        row, began = {"robot": name}, time.perf_counter()
+        row: dict[str, Any] = {"robot": name}
+        began = time.perf_counter()
         try:
             for facts in _measure(config.model, config.out / name, config):
                 row |= facts
@@ -113,6 +115,7 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
         )
         task = SkillConfig(task="fall-recovery")
         found = pipeline.search(study, task, get_up, engine=engine)
+        assert isinstance(found, SkillSearch)
         yield {"skills": [vars(each) for each in found.found]}
     else:
         grown = pipeline.grow(study, GrowConfig(most=config.most), engine=engine)
@@ -142,13 +145,15 @@ def _test(study: Study, config: Config, when: str, n: int) -> dict[str, Any]:
     routes = next(each.summary for each in scores if each.name == ROUTES)
     task = make_task("fall-recovery", study.robot)
     fresh = get_test_poses(study, task, "final", n).qpos
+    plan, graph, own = study.plan, study.graph, study.n_moves
+    assert plan is not None and graph is not None and own is not None
     replay = replay_plan(
-        study.plan,
+        plan,
         fresh,
         study.access_config,
         engine=make_replayer(engine, study.robot, study.still),
     )
-    n_up, graph, own = int((replay.n_moves > 0).sum()), study.graph, study.n_moves
+    n_up = int((replay.n_moves > 0).sum())
     return {
         f"graph_{when}": [len(graph.nodes) - 1, len(graph.commands)],
         f"own_{when}": int((own > 0).sum()),
@@ -166,7 +171,7 @@ def _test(study: Study, config: Config, when: str, n: int) -> dict[str, Any]:
     }
 
 
-def _round(share: Share) -> list[float]:
+def _round(share: Interval) -> list[float]:
     """Return a share and its interval."""
     return [round(each, 4) for each in (share.value, share.low, share.high)]
 
