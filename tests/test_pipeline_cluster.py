@@ -82,6 +82,22 @@ def test_a_new_clustering_is_assessed_once(finished, monkeypatch):
     assert calls.count(list(study.clusterings["kaccess"].centroids)) == 1
 
 
+def test_landings_are_covered_beside_poses_that_were_reached(finished):
+    pipeline.cluster(finished, ClusterConfig(k=3, n_init=1))
+    study = Study(finished)
+    landings, n = study.arrays.read_landings(), study.n_poses
+    row = {row.name: row for row in pipeline.compare(study)}["kaccess"]
+    centroids, expected = study.clusterings["kaccess"].centroids, set()
+    for pose in centroids:  # a plain loop
+        for command in range(n + 1):
+            node = landings.node[pose, command]
+            rests = np.isfinite(landings.seconds[pose, command])
+            if rests and landings.distance[pose, command] < 3 and node not in (pose, n):
+                expected.add(int(node))
+    assert 0 < len(expected) < n
+    assert row.landed == len(expected) / n
+
+
 def test_compare_of_a_study_without_clusterings_is_empty(tiny_study):
     assert pipeline.compare(tiny_study) == []
 

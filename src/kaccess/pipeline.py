@@ -255,13 +255,9 @@ def cluster(
 
 def compare(study: StudyLike) -> "list[ComparisonRow]":
     """Return the quality of each clustering in a study, one row per method."""
-    from kaccess.cluster.comparison import make_row
+    from kaccess.study.comparison import compare_clusterings
 
-    alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
-    return [
-        make_row(method, each.quality_with(alpha), each.unreachable)
-        for method, each in Study.open(study).clusterings.items()
-    ]
+    return compare_clusterings(Study.open(study))
 
 
 def picture(study: StudyLike) -> Path:

@@ -112,6 +112,17 @@ def test_follows_the_chain_to_standing(nodes):
     assert plan.exists
 
 
+def test_a_pose_reaches_the_poses_at_which_its_moves_land(nodes):
+    n = len(nodes) - 1
+    moves = {(0, 1): (4, 0.5), (0, 2): (4, 0.7), (1, 0): (2, np.inf), (2, n): (n, 1.0)}
+    landings = make_landings(n, moves | {(3, 3): (3, 0.0)})
+    expected = np.zeros((n, n), bool)
+    expected[0, 4] = True  # not where it is not at rest, at standing, or where it was
+    np.testing.assert_array_equal(landings.find_reach(), expected)
+    landings.distance[0] = 3.1
+    assert not landings.find_reach().any()
+
+
 def test_nothing_leads_to_standing_if_no_move_lands_there(nodes):
     n = len(nodes) - 1
     plan = Plan(

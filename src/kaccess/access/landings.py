@@ -16,7 +16,9 @@ from kaccess.config import AccessConfig
 from kaccess.poses import level
 from kaccess.robots import Robot
 
-__all__ = ["Landings", "Nodes"]
+__all__ = ["AT_NODE", "Landings", "Nodes"]
+
+AT_NODE = 3.0  # [tolerances], farthest from its node to count as a landing at it
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,17 @@ class Landings:
             self.seconds.reshape(shape),
             None if states is None else states.reshape(*shape, states.shape[-1]),
         )
+
+    def find_reach(self) -> BoolArray:
+        """Return at which poses some move from each pose lands, (n, n), not its own."""
+        n, _ = self.node.shape
+        reach = np.zeros((n, n + 1), bool)
+        pose, command = np.nonzero(
+            np.isfinite(self.seconds) & (self.distance < AT_NODE)
+        )
+        reach[pose, self.node[pose, command]] = True
+        np.fill_diagonal(reach, False)
+        return reach[:, :n]
 
     def replace(self, where: BoolArray, others: "Landings") -> "Landings":
         """Return these landings with others in some places."""

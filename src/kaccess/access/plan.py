@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from kaccess.access.commands import Commands
-from kaccess.access.landings import Landings, Nodes
+from kaccess.access.landings import AT_NODE, Landings, Nodes
 from kaccess.base.types import Array, IntArray
 
 __all__ = ["Plan"]
@@ -135,7 +135,7 @@ def _average(quality: Array, weight: Array, near: IntArray) -> Array:
 def _count_moves(landings: Landings) -> IntArray:
     """Return the moves of the shortest chain of landings to standing; 0 if none."""
     n = len(landings.node)
-    limit = np.where(landings.node == n, _STANDS, _FAR)
+    limit = np.where(landings.node == n, _STANDS, AT_NODE)
     sure = np.isfinite(landings.seconds) & (landings.distance < limit)
     left = np.append(np.full(n, np.inf), 0.0)
     for _ in range(_MOST_MOVES):

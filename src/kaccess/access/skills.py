@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from kaccess.access.commands import Commands
 from kaccess.access.growth import extend_graph, spread_out
-from kaccess.access.landings import Landings, Nodes
+from kaccess.access.landings import AT_NODE, Landings, Nodes
 from kaccess.access.plan import Plan
 from kaccess.access.posture_graph import PostureGraph, simulate_commands
 from kaccess.base.errors import InputError
@@ -30,7 +30,6 @@ from kaccess.robots.mirror import pair_joints
 __all__ = ["SkillFound", "find_trap", "rate_states", "search_skills"]
 
 _FAR = 3.0  # [tolerances], distance at which a pose of value counts half
-_SURE = 3.0  # [tolerances], farthest end of a move that counts as at its node
 _RESTLESS = 0.3  # [-], share of its rating that a robot without rest keeps
 _N_STARTS = 32  # states near the trapped pose
 _PARENTS, _NEW = 1 / 32, 1 / 10  # shares of the candidates: parents, and new draws
@@ -113,11 +112,7 @@ def find_trap(landings: Landings, trapped: BoolArray, tried: list[int]) -> int |
         tried: Poses that a search has started from before.
     """
     n = len(trapped)
-    sure = np.isfinite(landings.seconds) & (landings.distance < _SURE)
-    leads = np.eye(n, n + 1, dtype=bool)
-    row, _ = np.nonzero(sure)
-    leads[row, landings.node[sure]] = True
-    reaches = leads[:, :n]
+    reaches = landings.find_reach() | np.eye(n, dtype=bool)
     for _ in range(int(np.ceil(np.log2(max(n, 2))))):  # chains twice as long each time
         links = reaches.astype(np.float32)
         reaches = links @ links > 0
@@ -130,7 +125,7 @@ def _list_starts(graph: PostureGraph, source: int, rng: np.random.Generator) -> 
     """Return a pose and states in which moves ended near it, (b, nq)."""
     landings = graph.landings
     assert landings.states is not None
-    near = (landings.node == source) & (landings.distance < _SURE)
+    near = (landings.node == source) & (landings.distance < AT_NODE)
     ends = landings.states[near & np.isfinite(landings.seconds)].astype(np.float64)
     some = ends[rng.permutation(len(ends))[: _N_STARTS - 1]]
     return np.concatenate([graph.nodes.qpos[source][None], some])

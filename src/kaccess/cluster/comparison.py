@@ -41,6 +41,8 @@ class ComparisonRow:
         unreachable: Share of ordered pairs within clusters that are not reached.
         n_singletons: Number of clusters with only one pose.
         sizes: (k,) number of members of each cluster, largest first.
+        landed: Share of poses at which some move from a centroid lands, whatever was
+            commanded; None if it is not known where moves end.
     """
 
     name: str
@@ -51,6 +53,7 @@ class ComparisonRow:
     unreachable: float
     n_singletons: int
     sizes: IntArray
+    landed: float | None = None
 
 
 def compare(
@@ -72,13 +75,16 @@ def compare(
     return rows
 
 
-def make_row(name: str, quality: Quality, unreachable: float) -> ComparisonRow:
+def make_row(
+    name: str, quality: Quality, unreachable: float, landed: float | None = None
+) -> ComparisonRow:
     """Return the row of one method, from its quality.
 
     Args:
         name: Name of the method.
         quality: Quality of its clustering.
         unreachable: Share of ordered pairs within clusters that are not reached.
+        landed: Share of poses at which some move from a centroid lands.
     """
     return ComparisonRow(
         name=name,
@@ -89,13 +95,15 @@ def make_row(name: str, quality: Quality, unreachable: float) -> ComparisonRow:
         unreachable=unreachable,
         n_singletons=len(quality.singletons),
         sizes=np.sort(quality.sizes)[::-1],
+        landed=landed,
     )
 
 
 def format_comparison(rows: Sequence[ComparisonRow]) -> str:
     """Return a table with one row for each method."""
-    head = ("method", "k", "index", "coverage", "uncovered", "unreachable", "single")
-    return format_table((*head, "sizes (max / median / min)"), map(_format_cells, rows))
+    head = ("method", "k", "index", "coverage", "landed", "uncovered", "unreachable")
+    more = ("single", "sizes (max / median / min)")
+    return format_table((*head, *more), map(_format_cells, rows))
 
 
 def _format_cells(row: ComparisonRow) -> list[str]:
@@ -105,6 +113,7 @@ def _format_cells(row: ComparisonRow) -> list[str]:
         f"{row.n_clusters}",
         f"{row.index:.2f}",
         f"{row.coverage:.1%}",
+        "-" if row.landed is None else f"{row.landed:.1%}",
         f"{row.n_uncovered}",
         f"{row.unreachable:.1%}",
         f"{row.n_singletons}",

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kaccess.cluster.comparison import ComparisonRow
 from kaccess.config import METHODS
 from kaccess.report.figures import draw_chord, draw_over_k, draw_sizes
 from kaccess.report.figures.style import figure_style, make_figure
@@ -143,19 +144,17 @@ def _show_centroids(contents: Contents, main: StoredClustering) -> Gallery:
 
 def make_rivals_section(contents: Contents) -> Section:
     """Return a table of the clusterings of all methods."""
-    title, found = "Rival clusterings", contents.clusterings
+    title, found = "Rival clusterings", contents.rivals
     if not found:
         return Section("rivals", title, "", [suggest_clustering(contents)])
-    rows = [
-        _make_row(name, found[name])
-        for name in sorted(found, key=lambda name: -found[name].quality.index)
-    ]
+    rows = [_make_row(row) for row in sorted(found, key=lambda row: -row.index)]
     head = (
-        *("method", "k", "index", "coverage", "not covered", "pairs not reached"),
-        *("clusters of one pose", "sizes"),
+        *("method", "k", "index", "coverage", "landed", "not covered"),
+        *("pairs not reached", "clusters of one pose", "sizes"),
     )
     note = (
         "Coverage: poses that a centroid other than themselves reaches in one move. "
+        "Landed: poses at which some move from a centroid ends. "
         "Not covered: poses that no centroid reaches. Pairs not reached: share of "
         "ordered pairs within clusters. Sizes: largest / median / "
         "smallest."
@@ -170,17 +169,17 @@ def make_rivals_section(contents: Contents) -> Section:
     return Section("rivals", title, lead, parts)
 
 
-def _make_row(name: str, clusters: StoredClustering) -> list[str]:
-    quality = clusters.quality
-    sizes = np.sort(quality.sizes)[::-1]
+def _make_row(row: ComparisonRow) -> list[str]:
+    sizes = row.sizes
     return [
-        METHODS[name].title if name in METHODS else name,
-        str(len(sizes)),
-        f"{quality.index:.2f}",
-        f"{quality.coverage:.1%}",
-        f"{len(quality.uncovered)} poses",
-        f"{clusters.unreachable:.1%}",
-        f"{len(quality.singletons)}",
+        METHODS[row.name].title if row.name in METHODS else row.name,
+        str(row.n_clusters),
+        f"{row.index:.2f}",
+        f"{row.coverage:.1%}",
+        "-" if row.landed is None else f"{row.landed:.1%}",
+        f"{row.n_uncovered} poses",
+        f"{row.unreachable:.1%}",
+        f"{row.n_singletons}",
         f"{sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}",
     ]
 

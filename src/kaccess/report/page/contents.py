@@ -12,6 +12,7 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray
+from kaccess.cluster.comparison import ComparisonRow
 from kaccess.config import DEFAULT_METHOD, TASKS
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import Curves, find_episode_steps, load_curves
@@ -27,6 +28,7 @@ from kaccess.report.routes import (
 )
 from kaccess.report.summary import Summary, summarize_study
 from kaccess.study import RunsName, StoredClustering, Study, TestName
+from kaccess.study.comparison import compare_clusterings
 from kaccess.study.timing import read_times
 
 __all__ = ["MAIN", "Contents", "read_contents"]
@@ -50,6 +52,7 @@ class Contents:
         examples: Poses whose routes are shown.
         traps: Some of the poses that did not stand up, with the reason.
         clusterings: Clusterings by method; empty while times are missing.
+        rivals: Quality of these clusterings, one row each.
         curves: Learning curves by folder of runs, then by kind of starts.
         policies: Scores of the policies, by test.
         motions: Motions of the best policies, by task.
@@ -66,6 +69,7 @@ class Contents:
     examples: IntArray
     traps: Sequence[Trap]
     clusterings: Mapping[str, StoredClustering]
+    rivals: Sequence[ComparisonRow]
     curves: Mapping[RunsName, Mapping[str, Curves]]
     policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
     motions: Mapping[str, Motion]
@@ -87,6 +91,7 @@ class Contents:
 def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
     times = study.times
+    done = not np.isnan(times).any()
     policies = {
         test: content["policies"]
         for test, content in study.tests().items()
@@ -102,7 +107,8 @@ def read_contents(study: Study) -> Contents:
         routes=routes,
         examples=pick_poses(study),
         traps=find_traps(study, routes),
-        clusterings={} if np.isnan(times).any() else study.clusterings,
+        clusterings=study.clusterings if done else {},
+        rivals=compare_clusterings(study) if done else [],
         curves=_read_curves(study),
         policies=policies,
         motions=_record_motions(study, policies),

@@ -7,8 +7,9 @@ import numpy as np
 
 from kaccess.access import Routes
 from kaccess.access.graph import NOWHERE, STANDING
+from kaccess.access.landings import AT_NODE
 from kaccess.base.types import Array
-from kaccess.report.routes.played import NEAR, PlayedRoute
+from kaccess.report.routes.played import PlayedRoute
 
 __all__ = ["Chain", "chain_played", "chain_routes"]
 
@@ -46,7 +47,7 @@ def chain_played(played: Sequence[PlayedRoute]) -> list[Chain | None]:
 
 def _name_ends(route: PlayedRoute, n_poses: int) -> list[int | None]:
     """Return the poses near which the moves of a route end, and standing."""
-    near = (route.distances <= NEAR) & (route.nodes >= 0) & (route.nodes < n_poses)
+    near = (route.distances <= AT_NODE) & (route.nodes >= 0) & (route.nodes < n_poses)
     between = zip(route.nodes[:-1].tolist(), near, strict=False)
     return [*(node if is_near else None for node, is_near in between), STANDING]
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from kaccess.access import Landings, Plan, Replay, replay_plan
 from kaccess.access.graph import STANDING
+from kaccess.access.landings import AT_NODE
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines import make_engine
 from kaccess.study import Study
 
 __all__ = [
-    "NEAR",
     "PlayedRoute",
     "describe_command",
     "describe_end",
@@ -20,7 +20,6 @@ __all__ = [
     "spread",
 ]
 
-NEAR = 3.0  # [tolerances], farthest from a pose to be called near it
 _N_ROUTES = 6
 _MOST_MOVES = 6  # of a route to show, if there are others
 _MOVES_APART = 0.5  # distance of a move more; that of opposite orientations is 2
@@ -101,7 +100,7 @@ def describe_end(route: PlayedRoute, move: int, n_poses: int) -> str:
         return "stands"
     if not np.isfinite(route.seconds[move]):
         return "not at rest in time"
-    if route.distances[move] > NEAR or node >= n_poses:
+    if route.distances[move] > AT_NODE or node >= n_poses:
         return "lands between the poses"
     return "nearly stands" if node == STANDING else f"lands near pose {node}"
 

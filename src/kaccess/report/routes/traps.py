@@ -7,8 +7,9 @@ import numpy as np
 
 from kaccess.access import Landings
 from kaccess.access.graph import STANDING
+from kaccess.access.landings import AT_NODE
 from kaccess.base.types import BoolArray
-from kaccess.report.routes.played import NEAR, PlayedRoute, spread
+from kaccess.report.routes.played import PlayedRoute, spread
 from kaccess.study import Study
 
 __all__ = ["Trap", "explain_failure", "explain_no_chain", "find_traps"]
@@ -58,7 +59,7 @@ def explain_no_chain(landings: Landings, pose: int) -> str:
     if not left.any():
         return "no move leads out of it"
     nearest = landings.distance[pose][left].min()
-    if nearest > NEAR:
+    if nearest > AT_NODE:
         return f"moves end {nearest:.0f} tolerances or more from any other pose"
     return "no chain of moves leads to standing"
 
@@ -69,7 +70,7 @@ def explain_failure(route: PlayedRoute) -> str:
         return "it stood up when replayed again, by the engine mujoco"
     if not np.isfinite(route.seconds[-1]):
         return f"it is not at rest in time after {len(route)} moves"
-    near = route.distances <= NEAR
+    near = route.distances <= AT_NODE
     if (near & (route.nodes == STANDING)).any():
         return "it nearly stands, but not within the tolerances"
     if _STAND_UP in route.words:
