@@ -49,11 +49,41 @@ def test_commands_the_next_pose_of_the_route_until_its_time_is_over(four):
     guide = make_guide(poses, times, to_standing, 1, task=TASK)
     yes, no = np.array([True]), np.array([False])
     n_steps = int(np.ceil((0.5 + 0.1) * RATE))  # the move to pose 1, and the margin
-    for step in range(n_steps):  # no observation is used meanwhile
-        action = guide.act(seen(poses, [0]), yes if step == 0 else no)
+    for step in range(n_steps):  # the robot moves: no observation is used meanwhile
+        obs = seen(poses, [0]) + 0.1 * (step % 2)
+        action = guide.act(obs, yes if step == 0 else no)
         np.testing.assert_allclose(action, action_to(poses.robot, poses.joints[[1]]))
     action = guide.act(seen(poses, [1]), no)
     np.testing.assert_allclose(action, action_to(poses.robot, poses.joints[[2]]))
+
+
+def test_chooses_the_next_move_as_soon_as_the_robot_rests(four):
+    poses, times, to_standing = four
+    guide = make_guide(poses, times, to_standing, 2, task=TASK)
+    to_1, to_2 = action_to(poses.robot, poses.joints[[1, 2]])
+    rest, chosen = seen(poses, [1]), []
+    for step in range(10):
+        moving = rest + 0.1 * (step % 2)
+        both = seen(poses, [0, 0]) if step == 0 else np.concatenate([rest, moving])
+        chosen.append(guide.act(both, np.full(2, step == 0)))
+    np.testing.assert_allclose(chosen[3][0], to_1)  # it may not have moved yet
+    np.testing.assert_allclose(chosen[4][0], to_2)  # 0.16 s after the command
+    np.testing.assert_allclose([each[1] for each in chosen], [to_1] * 10)
+
+
+def test_a_move_that_takes_time_is_not_cut_short(four):
+    poses, times, to_standing = four
+    slow = AccessConfig(move_time=0.4)
+    guide = make_guide(poses, times, to_standing, 1, task=TASK, config=slow)
+    start, goal = action_to(poses.robot, poses.joints[[0, 1]])
+    for step in range(14):  # 0.4 s of motion, then 0.16 s at rest
+        action = guide.act(seen(poses, [0]), np.array([step == 0]))
+        share = min(1.0, (step + 1) / (0.4 * RATE))
+        expected = np.clip(start + share * (goal - start), -1, 1)
+        np.testing.assert_allclose(action[0], expected, atol=1e-6)
+    guide.act(seen(poses, [1]), np.array([False]))  # it moves to pose 1 at last
+    action = guide.act(seen(poses, [1]), np.array([False]))
+    assert not np.allclose(action[0], goal)
 
 
 def test_a_new_episode_begins_a_new_route(four):

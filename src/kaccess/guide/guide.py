@@ -1,8 +1,8 @@
 """The guide: a controller that stands robots up by measured moves, without learning.
 
-A plan says which pose to command in any posture. The guide commands it, waits for the
-time that such a move takes, and observes again. It has the same observations as a
-policy. A standing robot keeps standing or, if the task is more than standing, performs
+A plan says which pose to command in any posture. The guide commands it, waits until
+the robot rests or for the time that such a move takes, and observes again. It has the
+same observations as a policy. A standing robot keeps standing or, if the task is more than standing, performs
 a skill that a search has found.
 
 Plans are made from where moves ended (`kaccess.access.Plan`). Studies made before that
@@ -29,6 +29,9 @@ from kaccess.study import Study
 __all__ = ["FastestRoutes", "Guide", "MovePlan", "follow_guide"]
 
 _MARGIN = ForBittle(0.1, "s")  # added to the measured time of a move
+# A robot whose joints and gravity vector change more slowly is at rest [rad/s, 1/s].
+_SLOW = ForBittle(0.55, "rad/s")
+_LEAST_TIME = ForBittle(0.16, "s")  # a robot needs to leave the pose it rests in
 _STANDING_TIME = ForBittle(0.5, "s")  # between two observations of a standing robot
 # Amplitude of the noise in a guided warm-up; 1 is half of a joint's range [-].
 _NOISE = 0.35
@@ -127,7 +130,9 @@ class Guide:
                 "the guide a `skill`."
             )
         self._plan, self._robot, self._task = plan, robot, task.fit_to(robot)
-        self._margin = robot.scale.fit(_MARGIN)
+        self._margin, self._least_time, self._slow = robot.scale.fit(
+            (_MARGIN, _LEAST_TIME, _SLOW)
+        )
         self.noise = _NOISE if skill is None else _SKILL_NOISE
         self._skill = self._keep_standing() if skill is None else skill
         self._command: IntArray = np.zeros(n, np.int64)
@@ -135,6 +140,7 @@ class Guide:
         self._stands = np.zeros(n, bool)
         self._steps: IntArray = np.zeros(n, np.int64)  # since the move began
         self._steps_left: IntArray = np.zeros(n, np.int64)
+        self._posture: Array = np.full((n, 3 + robot.model.nu), np.nan)  # last seen
 
     def __len__(self) -> int:
         return len(self._command)
@@ -158,6 +164,7 @@ class Guide:
         """
         self._steps_left = np.where(began, 0, self._steps_left - 1)
         self._steps = self._steps + 1
+        self._steps_left[self._find_rested(obs)] = 0
         due = np.flatnonzero(self._steps_left <= 0)
         if len(due):
             self._look(due, obs[due])
@@ -167,6 +174,20 @@ class Guide:
         stands = self._stands
         actions[stands] = self._skill[len(self._skill) - self._steps_left[stands]]
         return np.clip(actions, -1.0, 1.0)
+
+    def _find_rested(self, obs: Array) -> BoolArray:
+        """Return which robots have come to rest, so that their moves are over, (n,)."""
+        gravity, joints = self._task.read_posture(obs, self._robot.model.nu)
+        posture = np.concatenate([gravity, joints], axis=1)
+        change = np.abs(posture - self._posture).max(axis=1)
+        self._posture = posture
+        rate = self._task.control_rate
+        moved = self._steps / rate >= self._get_durations() + self._least_time
+        return (change * rate < self._slow) & moved & ~self._stands
+
+    def _get_durations(self) -> Array:
+        """Return for how long the targets of each robot's command move [s], (n,)."""
+        return self._plan.commands.seconds[self._command].sum(axis=1)
 
     def _look(self, due: IntArray, obs: Array) -> None:
         """Choose the next moves of some robots."""
@@ -198,6 +219,7 @@ class Guide:
             "steps": self._steps.copy(),
             "stands": self._stands.copy(),
             "steps_left": self._steps_left.copy(),
+            "posture": self._posture.copy(),
         }
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
@@ -212,6 +234,8 @@ class Guide:
             self._stands = state["stands"].astype(bool)
         if "joints" in state:  # older versions had no moves that take time
             self._joints, self._steps = state["joints"].copy(), state["steps"].copy()
+        if "posture" in state:  # older versions waited for the time of the move
+            self._posture = state["posture"].copy()
         if (self._steps_left[self._stands] > len(self._skill)).any():
             raise InputError(
                 "The guide has changed since this run began: its skill is shorter now. "
