@@ -2,8 +2,8 @@
 
 A plan says which pose to command in any posture. The guide commands it, waits until
 the robot rests or for the time that such a move takes, and observes again. It has the
-same observations as a policy. A standing robot keeps standing or, if the task is more than standing, performs
-a skill that a search has found.
+same observations as a policy. A standing robot keeps standing or, if the task is more
+than standing, performs a skill that a search has found.
 
 Plans are made from where moves ended (`kaccess.access.Plan`). Studies made before that
 was stored have a plan of fastest routes over the moves that reached their goals.
