@@ -78,6 +78,7 @@ class Stream(IntEnum):
     FINAL = 2  # tests of trained policies
     FRESH = 3  # for `kaccess play`
     GROWTH = 4  # for `kaccess grow`
+    STARTS = 5  # the starts `fresh`
 
 
 class _Outcome(IntEnum):

@@ -2,8 +2,9 @@
 
 The paper compares six distributions, which are one class here: the centroids of
 K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine hand-designed
-poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`). A mixture is
-a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
+poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`). `fresh` are
+1000 more poses, drawn like those of the study, whose moves need not be measured. A
+mixture is a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from kaccess.base.types import Array, BoolArray
 from kaccess.config import DEFAULT_METHOD, METHODS
 
 __all__ = [
+    "FRESH",
     "GUIDED",
     "KEYFRAME_STARTS",
     "InitialStates",
@@ -44,6 +46,7 @@ KEYFRAME_STARTS: Mapping[str, tuple[str, ...]] = {
     "1-pose": ("back",),
 }
 
+FRESH = "fresh"
 # Prefix of starts whose learners follow the guide during their warm-up.
 GUIDED = "guided-"
 

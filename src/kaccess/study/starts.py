@@ -11,8 +11,9 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
 from kaccess.config import TrainConfig
 from kaccess.engines import make_engine
-from kaccess.poses import Poses, settle_keyframes
+from kaccess.poses import Poses, Stream, draw_poses, settle_keyframes
 from kaccess.starts import (
+    FRESH,
     GUIDED,
     KEYFRAME_STARTS,
     InitialStates,
@@ -32,6 +33,8 @@ __all__ = [
     "write_plain_starts",
 ]
 
+_N_FRESH = 1000  # poses
+
 
 def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
     """Write centroids as starts of equal weight, and return the file."""
@@ -50,6 +53,14 @@ def write_plain_starts(study: Study) -> None:
             qpos = settle_keyframes(robot, keys, engine=engine)
             starts = InitialStates.uniform(qpos, names=keys, model=robot.fingerprint)
             starts.save(_make_path(study, name))
+
+
+def _write_fresh(study: Study) -> None:
+    """Draw poses like those of the study, and write them as the starts `fresh`."""
+    config = replace(study.sampling, n=_N_FRESH, mirror=False)
+    engine = make_engine("mujoco", study.robot, study.still)
+    poses, _ = draw_poses(study.robot, config, engine=engine, stream=Stream.STARTS)
+    _select_poses(poses, np.arange(len(poses))).save(_make_path(study, FRESH))
 
 
 def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
@@ -85,6 +96,8 @@ def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:
 
 def _load(study: Study, name: str, task: "Task") -> InitialStates:
     path = _make_path(study, name)
+    if name == FRESH and not path.exists():
+        _write_fresh(study)
     if not path.exists():
         raise InputError(_explain_missing(study, name, path))
     starts = InitialStates.load(path)
@@ -106,7 +119,8 @@ def _explain_missing(study: Study, name: str, path: Path) -> str:
     command = find_command(name, study.path)
     if command is None:
         return (
-            f"Unknown starts {name!r}: must be one of {', '.join(list_starts())}, or "
+            f"Unknown starts {name!r}: must be one of {', '.join(list_starts())}, "
+            f"{FRESH}, or "
             f"have a file {path}."
         )
     return f"{study.path} has no starts {name!r} yet. Run `{command}` first."
