@@ -46,7 +46,7 @@ of a test [scales](../robots.md#sizes) with the size of the robot.
 |---|---|
 | own poses up | poses of the study that stood up in replays |
 | in time | share of unseen poses that stand when a test ends, with its interval |
-| in ten moves | share that stands after at most ten moves, by the tolerances of `access` |
+| in ten moves | share that stands within ten moves, by the tolerances of `access` |
 | median | time until the robot stands |
 | minutes | of the whole command |
 
