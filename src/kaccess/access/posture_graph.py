@@ -107,6 +107,6 @@ def simulate_commands(
     settled = engine.settle(start, motion, time_limit=limit, progress=progress)
     states = level(np.where(settled.diverged[:, None], start, settled.qpos))
     return Moves(
-        states.reshape(b, m, -1).astype(np.float32),
+        states.reshape(b, m, qpos.shape[1]).astype(np.float32),
         settled.time.reshape(b, m).astype(np.float32),
     )
