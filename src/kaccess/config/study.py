@@ -172,7 +172,8 @@ class GrowConfig:
     tests: int = 200
     """Number of fresh poses from which the plan is followed in each round."""
     added: int = 24
-    """Number of poses that join in a round, at most."""
+    """Number of poses that join in a round, at most; in the first round of a run, half
+    as many more around standing."""
     patience: int = 3
     """Number of rounds without a better result after which growth stops."""
     seed: int = 0

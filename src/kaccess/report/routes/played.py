@@ -100,7 +100,9 @@ def name_commands(commands: Commands, n_poses: int) -> list[str]:
     """
     skills, postures = count(1), count(1)
     added = [
-        f"skill {next(skills)}" if is_skill else f"command added posture {next(postures)}"
+        f"skill {next(skills)}"
+        if is_skill
+        else f"command added posture {next(postures)}"
         for is_skill in commands.is_skill[n_poses:-1]
     ]
     known = [f"command the joints of pose {pose}" for pose in range(n_poses)]
