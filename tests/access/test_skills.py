@@ -41,11 +41,11 @@ def test_the_trap_is_the_pose_that_most_others_lead_to():
     assert find_trap(landings, np.zeros(5, bool), []) is None
 
 
-def test_poses_with_a_route_neither_are_nor_lead_to_a_trap():
-    """Poses 0, 1 and 4 have routes, whatever else they lead to."""
-    landings = make_landings(5, CHAINS | {(0, 3): (3, 0.5), (1, 3): (3, 0.5)})
-    trapped = np.array([0, 0, 1, 1, 0], bool)
-    assert find_trap(landings, trapped, []) == 2  # from 2 and 3; 3 from itself
+def test_poses_with_a_route_do_not_count():
+    """Poses 0 and 4 have routes; their moves to 1 do not count."""
+    landings = make_landings(5, {(0, 1): (1, 1), (4, 1): (1, 1), (2, 3): (3, 1)})
+    trapped = np.array([0, 1, 1, 1, 0], bool)
+    assert find_trap(landings, trapped, []) == 3  # from 2 and from itself
 
 
 @pytest.mark.parametrize(("distance", "seconds"), [(3.1, 0.5), (0.0, np.inf)])
