@@ -85,7 +85,7 @@ def test_continues_in_the_middle_of_a_move(poses, commands):
     first, second = (
         Guide(FixedPlan(commands, 1), poses.robot, 1, task=TASK) for _ in range(2)
     )
-    for step in range(5):
+    for step in range(2):
         first.act(see(poses, 0), np.array([step == 0]))
     second.set_state(first.get_state())
     for row in range(10):

@@ -63,7 +63,7 @@ def read_n_moves(path: Path) -> IntArray:
 
 def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
     try:
-        with np.load(path) as file:
+        with path.open("rb") as stream, np.load(stream) as file:
             return {name: file[name] for name in names}
     except _ERRORS as error:
         raise _make_error(path, str(error)) from error
