@@ -66,10 +66,12 @@ def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
     pytest.importorskip("torch")
     training = TrainConfig(seeds=1, episodes=1, test_poses=2)
     sac = SacConfig(hidden=(8,), batch_size=8)
-    monkeypatch.setitem(PRESETS, "quick", Preset(poses=6, train=training, sac=sac))
+    size = Preset(poses=6, most_poses=8, train=training, sac=sac)
+    monkeypatch.setitem(PRESETS, "quick", size)
     main(["run", str(TINY), str(tmp_path / "study")])
     out = capsys.readouterr().out
     assert "This robot" in out
+    assert "6 poses: of 200 fresh poses, " in out
     assert "From 100 poses that no policy trained on" in out
     assert "This was a short training: 1 episodes" in out
     page = tmp_path / "study" / "report.html"

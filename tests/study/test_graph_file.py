@@ -15,6 +15,7 @@ N = 12  # poses of the study
 def grown(study):
     """Return a study with a graph of two more poses."""
     opened = Study(study)
+    assert opened.plan.n_nodes == N + 1
     engine = make_engine("mujoco", opened.robot, opened.still)
     graph = extend_graph(opened.graph, opened.poses.qpos[:2], engine=engine)
     opened.write_graph(graph, np.arange(N))
