@@ -158,6 +158,8 @@ class AccessConfig:
             gravity_tol=self.gravity_tol,
         )
         check_not_negative(move_time=self.move_time)
+        if self.move_time:
+            check_positive(move_time=self.move_time)  # nor implausibly large
 
 
 @dataclass(frozen=True, kw_only=True)
