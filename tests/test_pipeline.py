@@ -265,7 +265,7 @@ def test_other_access_settings_are_refused(tiny_study):
 
 
 def test_another_version_is_refused(tiny_study, monkeypatch):
-    monkeypatch.setattr("kaccess.study.study.__version__", "9.9.9")
+    monkeypatch.setattr("kaccess.study.origin.__version__", "9.9.9")
     message = rf"versions.kaccess was '{kaccess.__version__}' and is now '9.9.9'"
     with pytest.raises(InputError, match=message):
         pipeline.access(tiny_study, AccessConfig())

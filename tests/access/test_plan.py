@@ -15,8 +15,7 @@ from kaccess.access import (
 from kaccess.access.estimate import Outcome
 from kaccess.config import AccessConfig, SampleConfig
 from kaccess.poses import Poses, draw_poses
-
-NOWHERE = 100.0  # [tolerances]: a landing that no node is near
+from tests.access.graphs import FakeEngine, make_landings
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +29,6 @@ def moved(poses, engine):
     found = find_nodes(poses, AccessConfig(), engine=engine)
     rows = range(len(poses))
     return found, estimate_rows(poses, rows, AccessConfig(), engine=engine, nodes=found)
-
-
-def make_landings(n, moves):
-    """Return landings: {(pose, command): (node, seconds)}; the others are nowhere."""
-    node = np.repeat(np.arange(n), n + 1).reshape(n, n + 1)  # they stay where they are
-    landings = Landings(node, np.full((n, n + 1), NOWHERE), np.ones((n, n + 1)))
-    for (pose, command), (end, seconds) in moves.items():
-        landings.node[pose, command] = end
-        landings.distance[pose, command] = 0.0
-        landings.seconds[pose, command] = seconds
-    return landings
 
 
 def list_commands(nodes):
@@ -189,3 +177,23 @@ def test_replays_count_the_moves_to_standing(poses, engine, moved):
     assert stands.any()
     np.testing.assert_array_equal(n_moves[stands], 1)
     assert (n_moves[plan.n_moves == 0] == 0).all()
+
+
+def test_a_skill_is_taken_where_it_is_the_only_way(nodes):
+    """Pose 0 needs the skill, which ends in pose 4; from there it stands up."""
+    robot, n = nodes.robot, len(nodes) - 1
+    skill = Commands(robot.get_joints(nodes.qpos[:2])[None], np.array([[0.2, 0.1]]))
+    every = list_commands(nodes)
+    commands = every[:-1] + skill + every[-1:]
+    moves = {(0, n): (4, 0.5), (4, n + 1): (n, 0.3)}
+    plan = Plan(nodes, commands, make_landings(n, moves, n + 2), horizon=3.0)
+    np.testing.assert_array_equal(choose(plan, nodes, [0, 4, n])[0], [n, n + 1, n + 1])
+    np.testing.assert_array_equal(plan.n_moves[[0, 4]], [2, 1])
+
+    def end(qpos, targets):
+        is_skill = np.isclose(targets, skill.postures[0, -1]).all(axis=1)
+        return nodes.qpos[np.where(is_skill, 4, n)]
+
+    replay = replay_plan(plan, nodes.qpos[:1], AccessConfig(), engine=FakeEngine(end))
+    np.testing.assert_array_equal(replay.commands[0, :3], [n, n + 1, -1])
+    np.testing.assert_array_equal(replay.n_moves, [2])

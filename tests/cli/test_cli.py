@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -61,15 +62,18 @@ def test_the_whole_flow(tmp_path, capsys, monkeypatch):
 
 
 def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
-    from kaccess.config import PRESETS, Preset, SacConfig, TrainConfig
+    from kaccess.config import PRESETS, GrowConfig, Preset, SacConfig, TrainConfig
 
     pytest.importorskip("torch")
     training = TrainConfig(seeds=1, episodes=1, test_poses=2)
     sac = SacConfig(hidden=(8,), batch_size=8)
-    monkeypatch.setitem(PRESETS, "quick", Preset(poses=6, train=training, sac=sac))
+    size = Preset(poses=6, most_poses=8, train=training, sac=sac)
+    monkeypatch.setitem(PRESETS, "quick", size)
+    monkeypatch.setattr("kaccess.pipeline.GrowConfig", partial(GrowConfig, tests=3))
     main(["run", str(TINY), str(tmp_path / "study")])
     out = capsys.readouterr().out
     assert "This robot" in out
+    assert "6 poses: of 3 fresh poses, " in out
     assert "From 100 poses that no policy trained on" in out
     assert "This was a short training: 1 episodes" in out
     page = tmp_path / "study" / "report.html"
@@ -108,6 +112,8 @@ def test_help_is_quick_because_it_loads_nothing_heavy():
         (["access", "STUDY", "--only-rows", "five"], "must be START:STOP"),
         (["access", "STUDY", "--only-rows", "²:3"], "must be START:STOP"),
         (["access", "STUDY", "--joint-tol", "-1"], "`joint_tol` must be positive"),
+        (["access", "STUDY", "--move-time", "-1"], "`move_time` must not be negative"),
+        (["access", "STUDY", "--move-time", "inf"], "`move_time` must be positive and"),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(

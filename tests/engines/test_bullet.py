@@ -15,6 +15,7 @@ from kaccess.engines.bullet.model import describe_robot
 from kaccess.engines.bullet.world import World
 from kaccess.robots import Robot
 from tests.conftest import TINY
+from tests.engines.drops import find_target, random_motions
 
 pytestmark = pytest.mark.bullet
 
@@ -261,3 +262,21 @@ def test_a_step_corrects_that_share_of_the_depth(tiny):
     world.step(np.zeros(2))
     risen = world.read_state()[0][2] - qpos[2]
     assert risen == pytest.approx(1e-3 * world.model.contact_correction, rel=0.05)
+
+
+def test_motions_equal_a_plain_loop_bit_for_bit(tiny):
+    """New targets every ten steps, those at the end of these steps."""
+    qpos, motion = random_motions(tiny, 2)
+    got = BulletEngine(tiny, n_processes=1).settle(qpos, motion, time_limit=0.1)
+    world, model = make_world(tiny), describe_robot(tiny.model, tiny.name)
+    for row, n_moving in enumerate(motion.count_steps(tiny.timestep)):
+        state, speed = qpos[row], np.zeros(tiny.model.nv)
+        world.reset(state)
+        for step in range(n_moving + round(0.1 / tiny.timestep)):
+            if step % 10 == 0:
+                until = (step + 10) * tiny.timestep
+                target = find_target(motion.points[row], motion.times[row], until)
+            world.step(model.compute_force(target, state[7:], speed[6:]))
+            state, speed = world.read_state()
+        np.testing.assert_array_equal(got.qpos[row], state)
+    assert np.isinf(got.time).all()  # the quiet window does not fit in the limit

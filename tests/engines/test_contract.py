@@ -8,7 +8,8 @@ import pytest
 from kaccess import make_engine
 from kaccess.base.rotations import gravity_in_body
 from kaccess.config import EngineConfig
-from tests.engines.drops import assert_same, random_drops
+from kaccess.engines.motion import Motion, as_motion
+from tests.engines.drops import assert_same, random_drops, random_motions
 
 
 def skip_if_missing(name):
@@ -144,3 +145,58 @@ def test_targets_beyond_the_control_range_are_clipped(bittle, any_engine):
     assert_same(beyond, at_limit)
     below = any_engine.settle(qpos, top - 0.5, time_limit=0.3)
     assert np.abs(below.qpos - at_limit.qpos).max() > 1e-3  # targets matter
+
+
+def test_a_motion_that_holds_its_targets_is_the_same_as_the_targets(bittle, any_engine):
+    qpos, targets = random_drops(bittle, 3)
+    expected = any_engine.settle(qpos, targets, time_limit=0.3)
+    assert_same(any_engine.settle(qpos, as_motion(targets), time_limit=0.3), expected)
+    start = bittle.get_joints(qpos)
+    jump = Motion(np.stack([start, targets, targets], axis=1), np.zeros((3, 3)))
+    assert_same(any_engine.settle(qpos, jump, time_limit=0.3), expected)
+
+
+def test_motions_end_where_they_do_in_mujoco(bittle, engine, any_engine):
+    """From lying to other postures, slowly: contacts only just happen nowhere."""
+    qpos, ctrl = get_keyframes(bittle, "belly", "crouch", "kneel")
+    points = np.stack([bittle.get_joints(qpos), ctrl, ctrl[[1, 2, 0]]], axis=1)
+    motion = Motion(points, np.array([[0, 0.1, 0.3], [0, 0, 0.25], [0, 0.123, 0.123]]))
+    expected = engine.settle(qpos, motion, time_limit=2.0)
+    got = any_engine.settle(qpos, motion, time_limit=2.0)
+    assert np.isfinite(expected.time).all()
+    np.testing.assert_allclose(got.time, expected.time, atol=0.05)
+    np.testing.assert_allclose(got.qpos[:, 2], expected.qpos[:, 2], atol=1e-3)
+    np.testing.assert_allclose(got.qpos[:, 7:], expected.qpos[:, 7:], atol=0.03)
+
+
+def test_a_robot_is_at_rest_only_after_its_motion(bittle, any_engine):
+    """Its targets take their time, but never change; the limit begins after that."""
+    qpos, ctrl = get_keyframes(bittle, "back")
+    window, step = any_engine.still.window, bittle.timestep
+    wait = Motion(np.stack([ctrl, ctrl], axis=1), np.array([[0.0, 0.1]]))
+    settled = any_engine.settle(qpos, wait, time_limit=window + step)
+    np.testing.assert_allclose(settled.time, 0.1 + step)
+    too_late = any_engine.settle(qpos, wait, time_limit=window)
+    assert np.isinf(too_late.time).all()
+
+
+def test_motions_do_not_depend_on_order_or_on_other_motions(bittle, any_engine):
+    qpos, motion = random_motions(bittle, 3)
+    before = qpos.copy(), motion.points.copy(), motion.times.copy()
+    together = any_engine.settle(qpos, motion, time_limit=0.1)
+    for array, old in zip((qpos, motion.points, motion.times), before, strict=True):
+        np.testing.assert_array_equal(array, old)
+    some = np.array([2, 1])
+    alone = any_engine.settle(qpos[some], motion[some], time_limit=0.1)
+    np.testing.assert_array_equal(alone.qpos, together.qpos[some])
+    np.testing.assert_array_equal(alone.time, together.time[some])
+
+
+def test_points_repeated_at_the_end_change_nothing(bittle, any_engine):
+    qpos, motion = random_motions(bittle, 3)
+    longer = Motion(
+        np.concatenate([motion.points, motion.points[:, -1:]], axis=1),
+        np.concatenate([motion.times, motion.times[:, -1:]], axis=1),
+    )
+    expected = any_engine.settle(qpos, motion, time_limit=0.05)
+    assert_same(any_engine.settle(qpos, longer, time_limit=0.05), expected)

@@ -9,7 +9,7 @@ import pytest
 
 from kaccess import InputError, make_engine
 from kaccess.robots import Robot
-from tests.engines.drops import assert_same, random_drops
+from tests.engines.drops import assert_same, random_drops, random_motions
 
 warp = pytest.importorskip("kaccess.engines.warp.engine", exc_type=ImportError)
 from kaccess.engines.warp import buffers  # noqa: E402  # only if Warp is installed
@@ -52,6 +52,29 @@ def test_the_number_of_worlds_does_not_change_results(
     engine = WarpEngine(tiny, device="cpu", n_worlds=n_worlds)
     assert_same(engine.settle(*drops, time_limit=LIMIT), expected)
     assert sorted(engine._worlds) == {7: [1, 7], 16: [1, 4, 16]}[n_worlds]
+
+
+@pytest.mark.parametrize("n_worlds", [7, 16])
+def test_worlds_keep_their_motions_when_they_change(tiny, n_worlds, monkeypatch):
+    """Each world takes the next motion, and the last ones move to fewer worlds."""
+    qpos, motion = random_motions(tiny, 12)
+    expected = WarpEngine(tiny, device="cpu", n_worlds=24).settle(
+        qpos, motion, time_limit=0.2
+    )
+    monkeypatch.setattr(warp, "_FEWEST_WORLDS", 1)
+    monkeypatch.setattr(warp, "_LAUNCHES", 3)
+    engine = WarpEngine(tiny, device="cpu", n_worlds=n_worlds)
+    assert_same(engine.settle(qpos, motion, time_limit=0.2), expected)
+    assert len(engine._worlds) > 1
+
+
+def test_motions_agree_with_mujoco_in_single_precision(tiny):
+    """In the air, where no contact makes small differences large."""
+    qpos, motion = random_motions(tiny, 16)
+    qpos[:, 2] += 5.0
+    got = WarpEngine(tiny, device="cpu").settle(qpos, motion, time_limit=0.1)
+    expected = make_engine("mujoco", tiny).settle(qpos, motion, time_limit=0.1)
+    np.testing.assert_allclose(got.qpos, expected.qpos, atol=1e-4)
 
 
 def test_buffers_that_are_too_small_grow_with_a_warning(

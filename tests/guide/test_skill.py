@@ -171,7 +171,21 @@ def test_a_study_stores_a_skill_and_its_guide_performs_it(
     np.testing.assert_array_equal(action[0], skill.actions[0])
 
 
-def test_standing_tasks_need_no_skill(study, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["search", str(study), "--task", "stand"])
-    assert "'stand' needs no skill" in capsys.readouterr().err
+@pytest.mark.parametrize("task", ["stand", "fall-recovery"])
+def test_skills_of_standing_tasks_join_the_posture_graph(study, task, capsys):
+    before = Study(study).graph
+    quick = ("--get-up.skills", "1", "--get-up.candidates", "8", "--get-up.rounds", "1")
+    main(["search", str(study), "--task", task, *quick])
+    out = capsys.readouterr().out
+    assert "trapped poses." in out and "the best skill ends with a rating of" in out
+    after = Study(study).graph
+    assert after.commands.is_skill.sum() == 2
+    assert len(after.nodes) >= len(before.nodes)
+    assert not (study / "skills").exists()
+
+
+def test_nothing_is_searched_for_where_no_pose_is_trapped(study, monkeypatch, capsys):
+    monkeypatch.setattr("kaccess.access.skills.find_trap", lambda *_: None)
+    main(["search", str(study), "--task", "stand"])
+    assert "No pose is trapped: a chain of moves leads" in capsys.readouterr().out
+    assert not (study / "graph.npz").exists()

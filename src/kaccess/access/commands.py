@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kaccess.base.types import Array, IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.motion import Motion
 
 __all__ = ["Commands"]
@@ -34,6 +34,11 @@ class Commands:
 
     def __len__(self) -> int:
         return len(self.postures)
+
+    @property
+    def is_skill(self) -> BoolArray:
+        """Return which commands go through several postures, (m,)."""
+        return np.asarray((self.seconds[:, 1:] > 0).any(axis=1))
 
     def __getitem__(self, which: slice | IntArray) -> "Commands":
         return Commands(self.postures[which], self.seconds[which])

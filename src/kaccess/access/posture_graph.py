@@ -4,7 +4,7 @@ It begins with the poses of a study, all moves between them, and the moves to st
 Growth adds poses and commands; a search adds commands of several postures (skills).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,15 @@ class Moves:
 
     states: Array
     seconds: Array
+
+    def find_landings(self, nodes: Nodes) -> Landings:
+        """Return the nodes nearest to where they end, (b, m); states stay as they are.
+
+        To level a state twice would turn it a little, by rounding.
+        """
+        b, m, nq = self.states.shape
+        found = nodes.find_landings(self.states.reshape(-1, nq), self.seconds.ravel())
+        return replace(found.reshape(b, m), states=self.states)
 
 
 @dataclass(frozen=True)
@@ -66,10 +75,10 @@ class PostureGraph:
         states = np.concatenate([_insert(old.states, columns.states), rows.states])
         seconds = np.concatenate([_insert(old.seconds, columns.seconds), rows.seconds])
         nodes = self.nodes.add(qpos)
-        n, m, nq = states.shape
-        found = nodes.find_landings(states.reshape(-1, nq), seconds.ravel())
         return PostureGraph(
-            nodes, insert_commands(self.commands, commands), found.reshape(n, m)
+            nodes,
+            insert_commands(self.commands, commands),
+            Moves(states, seconds).find_landings(nodes),
         )
 
 
@@ -107,6 +116,6 @@ def simulate_commands(
     settled = engine.settle(start, motion, time_limit=limit, progress=progress)
     states = level(np.where(settled.diverged[:, None], start, settled.qpos))
     return Moves(
-        states.reshape(b, m, -1).astype(np.float32),
+        states.reshape(b, m, qpos.shape[1]).astype(np.float32),
         settled.time.reshape(b, m).astype(np.float32),
     )

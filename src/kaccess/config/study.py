@@ -158,6 +158,8 @@ class AccessConfig:
             gravity_tol=self.gravity_tol,
         )
         check_not_negative(move_time=self.move_time)
+        if self.move_time:
+            check_positive(move_time=self.move_time)  # nor implausibly large
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +174,8 @@ class GrowConfig:
     tests: int = 200
     """Number of fresh poses from which the plan is followed in each round."""
     added: int = 24
-    """Number of poses that join in a round, at most."""
+    """Number of poses that join in a round, at most; in the first round of a run, half
+    as many more around standing."""
     patience: int = 3
     """Number of rounds without a better result after which growth stops."""
     seed: int = 0

@@ -12,6 +12,11 @@ from kaccess.base.types import IntArray
 
 __all__ = ["read_graph", "read_n_moves", "write_graph"]
 
+_COMMANDS = ("postures", "posture_seconds")
+_LANDINGS = ("node", "distance", "seconds", "states")
+# What NumPy raises for a file that is cut, empty, or something else.
+_ERRORS = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
+
 
 def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:
     """Write a posture graph, and in how many moves the study's poses stand up.
@@ -39,12 +44,16 @@ def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:
 
 def read_graph(path: Path, nodes: Nodes) -> PostureGraph:
     """Read a posture graph; `nodes` are the poses of the study, and standing."""
-    parts = _read(path)
-    return PostureGraph(
+    parts = _read(path, "grown", *_COMMANDS, *_LANDINGS)
+    graph = PostureGraph(
         nodes.add(parts["grown"]),
-        Commands(parts["postures"], parts["posture_seconds"]),
-        Landings(parts["node"], parts["distance"], parts["seconds"], parts["states"]),
+        Commands(*(parts[name] for name in _COMMANDS)),
+        Landings(*(parts[name] for name in _LANDINGS)),
     )
+    expected, found = (len(graph.nodes) - 1, len(graph.commands)), parts["node"].shape
+    if found != expected:
+        raise _make_error(path, f"it has {found} landings, not {expected}")
+    return graph
 
 
 def read_n_moves(path: Path) -> IntArray:
@@ -54,9 +63,13 @@ def read_n_moves(path: Path) -> IntArray:
 
 def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
     try:
-        with np.load(path) as file:
-            return {name: file[name] for name in names or file.files}
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{path} is damaged: {error}. Delete it; `kaccess grow` makes it again."
-        ) from error
+        with path.open("rb") as stream, np.load(stream) as file:
+            return {name: file[name] for name in names}
+    except _ERRORS as error:
+        raise _make_error(path, str(error)) from error
+
+
+def _make_error(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"{path} is damaged: {reason}. Delete it; `kaccess grow` makes it again."
+    )

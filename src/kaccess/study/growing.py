@@ -6,6 +6,7 @@ from kaccess.access import PostureGraph, replay_plan
 from kaccess.access.growth import GrowthRound, grow_graph
 from kaccess.access.skills import SkillFound, search_skills
 from kaccess.base.errors import InputError
+from kaccess.base.json_files import read_json
 from kaccess.base.types import Array, Progress
 from kaccess.config import GetUpConfig, GrowConfig
 from kaccess.engines import Engine
@@ -14,13 +15,16 @@ from kaccess.study.study import Study
 
 __all__ = ["Growth", "SkillSearch", "grow_study", "search_get_ups"]
 
+_GROWTH_FILE = "growth.json"
+
 
 @dataclass(frozen=True)
 class Growth:
     """How a study has grown.
 
     Args:
-        rounds: Size and quality of the graph before each round, and at the end.
+        rounds: Size and quality of the graph before each round of this run, and at
+            its end.
         seconds: Time in which the robot had to stand up [s].
         share: Share of fresh poses that was aimed at.
     """
@@ -47,6 +51,9 @@ def grow_study(
 ) -> Growth:
     """Grow the posture graph of a study, and store it after each round.
 
+    The rounds of all runs are in its `growth.json`. No two rounds have the same fresh
+    poses, so that a graph is never tested on poses from which it has grown.
+
     Args:
         study: Study whose moves are all estimated.
         config: When to stop.
@@ -55,11 +62,12 @@ def grow_study(
         progress: Called with (poses in the graph, most poses) from time to time.
     """
     horizon, rounds = study.test_seconds, []
+    before = read_json(study.path / _GROWTH_FILE).get("rounds", [])
     growing = grow_graph(
         _get_graph(study),
         config,
         horizon=horizon,
-        draw=lambda number: _draw_fresh(study, config, number, replayer),
+        draw=lambda number: _draw_fresh(study, config, len(before) + number, replayer),
         engine=engine,
         replayer=replayer,
         progress=progress,
@@ -70,8 +78,9 @@ def grow_study(
         if found.n_in_time > best:
             best = found.n_in_time
             _store(study, graph, replayer)
-    content = {"settings": asdict(config), "seconds": horizon}
-    study.write_json("growth.json", content | {"rounds": list(map(asdict, rounds))})
+        content = {"settings": asdict(config), "seconds": horizon}
+        history = [*before, *map(asdict, rounds)]
+        study.write_json(_GROWTH_FILE, content | {"rounds": history})
     return Growth(tuple(rounds), horizon, config.share)
 
 
@@ -108,7 +117,7 @@ def _get_graph(study: Study) -> PostureGraph:
     if graph is None:
         raise InputError(
             f"{study.path} has no graph that can grow: its robot does not stand, or "
-            "it was made before it was stored where moves end."
+            "the study was made before the program stored where moves end."
         )
     if graph.landings.states is None:
         raise InputError(

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from kaccess import Study
+from kaccess.access import Commands
 from kaccess.access.graph import STANDING
 from kaccess.report.routes.played import (
     PlayedRoute,
-    describe_command,
     describe_end,
+    name_commands,
     pick_poses,
     play_routes,
     spread,
@@ -60,27 +61,30 @@ def test_some_poses_are_played_alone_as_among_all(study, played):
 
 
 def test_commands_in_words():
-    words = [describe_command(command, 3, 5) for command in (2, 3, 4, 5)]
-    assert words == [
-        "command the joints of pose 2",
-        "skill 0",
+    skill = Commands(np.zeros((1, 3, 2)), np.array([[0.2, 0.1, 0.1]]))
+    one = Commands.to(np.zeros((1, 2)), move_time=0.3)
+    assert name_commands(one + one + skill + one + skill + one + one, 2) == [
+        "command the joints of pose 0",
+        "command the joints of pose 1",
         "skill 1",
+        "command added posture 1",
+        "skill 2",
+        "command added posture 2",
         "command standing",
     ]
 
 
 def test_ends_in_words():
     route = make_route(
-        nodes=[1, 1, STANDING, 7, 1, STANDING],
-        distances=[0.2, 4.0, 1.5, 0.1, 0.1, 0.0],
-        seconds=[1, 1, 1, 1, np.inf, 1],
+        nodes=[1, 1, STANDING, 1, STANDING],
+        distances=[0.2, 4.0, 1.5, 0.1, 0.0],
+        seconds=[1, 1, 1, np.inf, 1],
         stood=True,
     )
-    assert [describe_end(route, move, n_poses=7) for move in range(6)] == [
+    assert [describe_end(route, move) for move in range(5)] == [
         "lands near pose 1",
         "lands between the poses",
         "nearly stands",
-        "lands between the poses",
         "not at rest in time",
         "stands",
     ]

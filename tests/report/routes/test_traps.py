@@ -1,5 +1,8 @@
 """Poses that do not stand up, and the reasons given."""
 
+import shutil
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,6 +27,15 @@ def test_traps_are_poses_that_did_not_stand_up(clustered):
     assert len(set(poses)) == len(poses) == 12
     assert (study.n_moves[poses] == 0).all()
     assert all(all(trap.reasons) and trap.reasons for trap in traps)
+
+
+def test_reasons_are_those_of_the_graph_that_has_grown(clustered, tmp_path):
+    study = Study(shutil.copytree(clustered, tmp_path / "study"))
+    graph = study.graph
+    restless = replace(graph.landings, seconds=np.full((24, 25), X, np.float32))
+    study.write_graph(replace(graph, landings=restless), np.zeros(24, int))
+    traps = find_traps(study, play_routes(study, np.arange(24)))
+    assert {trap.reasons[0] for trap in traps} == {"no move comes to rest in time;"}
 
 
 @pytest.mark.parametrize(

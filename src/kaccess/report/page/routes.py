@@ -91,7 +91,7 @@ def _make_film(
     ends = [
         [contents.cases[route.pose]],
         *(
-            [format_seconds(seconds), describe_end(route, move, len(poses))]
+            [format_seconds(seconds), describe_end(route, move)]
             for move, seconds in enumerate(route.seconds)
         ),
     ]

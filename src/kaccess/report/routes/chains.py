@@ -38,16 +38,16 @@ class Chain:
 def chain_played(played: Sequence[PlayedRoute]) -> list[Chain | None]:
     """Return the chain of each pose as the simulator played it; None if it failed."""
     return [
-        Chain(route.words, _name_ends(route, len(played)), route.seconds.tolist())
+        Chain(route.words, _name_ends(route), route.seconds.tolist())
         if route.stood
         else None
         for route in played
     ]
 
 
-def _name_ends(route: PlayedRoute, n_poses: int) -> list[int | None]:
+def _name_ends(route: PlayedRoute) -> list[int | None]:
     """Return the poses near which the moves of a route end, and standing."""
-    near = (route.distances <= AT_NODE) & (route.nodes >= 0) & (route.nodes < n_poses)
+    near = (route.distances <= AT_NODE) & (route.nodes != STANDING)
     between = zip(route.nodes[:-1].tolist(), near, strict=False)
     return [*(node if is_near else None for node, is_near in between), STANDING]
 

@@ -1,20 +1,22 @@
 """Routes of poses, as the simulator plays them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
-from kaccess.access import Landings, Plan, Replay, replay_plan
+from kaccess.access import Commands, Replay, replay_plan
 from kaccess.access.graph import STANDING
-from kaccess.access.landings import AT_NODE
+from kaccess.access.landings import AT_NODE, Nodes
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines import make_engine
 from kaccess.study import Study
 
 __all__ = [
     "PlayedRoute",
-    "describe_command",
     "describe_end",
+    "name_commands",
     "pick_poses",
     "play_routes",
     "spread",
@@ -33,7 +35,8 @@ class PlayedRoute:
         pose: Number of the pose.
         states: (m + 1, nq) the pose, and where each of m moves ended.
         words: (m,) what was commanded in each move, in words.
-        nodes: (m,) nearest pose to the end of each move; `STANDING` if that is nearer.
+        nodes: (m,) nearest pose of the study to the end of each move; `STANDING` if
+            that is nearer.
         distances: (m,) how far that is, in tolerances of a reached pose.
         seconds: (m,) time of each move until at rest [s]; inf if it was not.
         stood: Whether the robot stood at the end.
@@ -56,51 +59,62 @@ def play_routes(study: Study, poses: IntArray) -> list[PlayedRoute]:
 
     The list is empty if the study has no plan.
     """
-    plan = study.plan
-    if plan is None or not len(poses):
+    plan, nodes = study.plan, study.nodes
+    if plan is None or nodes is None or not len(poses):
         return []
     engine = make_engine("mujoco", study.robot, study.still)
     replay = replay_plan(
         plan, study.poses.qpos[poses], study.access_config, engine=engine
     )
-    return [_cut(study, plan, int(pose), replay, row) for row, pose in enumerate(poses)]
+    names = name_commands(plan.commands, study.n_poses)
+    return [
+        _cut(nodes, names, int(pose), replay, row) for row, pose in enumerate(poses)
+    ]
 
 
-def _cut(study: Study, plan: Plan, pose: int, replay: Replay, row: int) -> PlayedRoute:
-    """Return one row of a replay."""
+def _cut(
+    nodes: Nodes, names: Sequence[str], pose: int, replay: Replay, row: int
+) -> PlayedRoute:
+    """Return one row of a replay; `nodes` are the study's poses, and standing."""
     commands = replay.commands[row][replay.commands[row] >= 0]
     states = replay.states[row, : len(commands) + 1]
     seconds = replay.seconds[row, : len(commands)]
-    ends: Landings = plan.nodes.find_landings(states[1:], seconds)
-    last = len(plan.commands) - 1
+    ends = nodes.find_landings(states[1:], seconds)
     return PlayedRoute(
         pose=pose,
         states=states,
-        words=tuple(describe_command(each, study.n_poses, last) for each in commands),
-        nodes=np.where(ends.node == plan.n_nodes - 1, STANDING, ends.node),
+        words=tuple(names[command] for command in commands),
+        nodes=np.where(ends.node == len(nodes) - 1, STANDING, ends.node),
         distances=ends.distance,
         seconds=seconds,
         stood=bool(replay.n_moves[row]),
     )
 
 
-def describe_command(command: int, n_poses: int, last: int) -> str:
-    """Return a command in words: the joints of a pose, a skill, or standing (last)."""
-    if command == last:
-        return "command standing"
-    if command < n_poses:
-        return f"command the joints of pose {command}"
-    return f"skill {command - n_poses}"
+def name_commands(commands: Commands, n_poses: int) -> list[str]:
+    """Return all commands in words; the first ones are the joints of n poses.
+
+    Then come skills, and postures that growth has added. The last one is standing.
+    """
+    skills, postures = count(1), count(1)
+    added = [
+        f"skill {next(skills)}"
+        if is_skill
+        else f"command added posture {next(postures)}"
+        for is_skill in commands.is_skill[n_poses:-1]
+    ]
+    known = [f"command the joints of pose {pose}" for pose in range(n_poses)]
+    return [*known, *added, "command standing"]
 
 
-def describe_end(route: PlayedRoute, move: int, n_poses: int) -> str:
+def describe_end(route: PlayedRoute, move: int) -> str:
     """Return where a move of a route ended, in words."""
     node = int(route.nodes[move])
     if route.stood and move == len(route) - 1:
         return "stands"
     if not np.isfinite(route.seconds[move]):
         return "not at rest in time"
-    if route.distances[move] > AT_NODE or node >= n_poses:
+    if route.distances[move] > AT_NODE:
         return "lands between the poses"
     return "nearly stands" if node == STANDING else f"lands near pose {node}"
 

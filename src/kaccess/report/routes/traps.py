@@ -38,14 +38,14 @@ def find_traps(study: Study, played: Sequence[PlayedRoute]) -> list[Trap]:
         study: Study.
         played: Routes of all its poses, as the simulator plays them.
     """
-    plan, landings = study.plan, study.arrays.read_landings()
-    if plan is None or landings is None or study.n_moves is None:
+    plan, graph = study.plan, study.graph
+    if plan is None or graph is None or study.n_moves is None:
         return []
     traps = []
     for pose in spread(study, study.n_moves == 0, _N_TRAPS):
         reasons = [explain_failure(played[pose])]
         if plan.n_moves[pose] == 0:
-            reasons.insert(0, f"{explain_no_chain(landings, pose)};")
+            reasons.insert(0, f"{explain_no_chain(graph.landings, pose)};")
         traps.append(Trap(int(pose), tuple(reasons)))
     return traps
 
