@@ -9,7 +9,7 @@ Each stage reads a study (a folder) and adds to it. Running a stage again resume
 and does nothing if nothing is left to do. A stage takes the study or its folder.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import StoredClustering, Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
+from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
 from kaccess.study.origin import describe_origin
 from kaccess.study.transitions import (
     estimate_once,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from kaccess.guide import Skill
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
-    from kaccess.study.growing import Growth, SkillSearch
 
 __all__ = [
     "access",
@@ -105,8 +105,10 @@ def run(
     poses = SampleConfig(n=size.poses, seed=seed)
     made = watch(sample, robot, study, poses, model=model, engine=engine)
     watch(access, made, AccessConfig(), engine=engine)
-    if made.plan is not None and size.most_poses:
-        watch(grow, made, GrowConfig(most=size.most_poses, seed=seed), engine=engine)
+    if made.plan is not None and size.growth:
+        growth = replace(size.growth, seed=seed)
+        if not has_grown(made, growth):
+            watch(grow, made, growth, engine=engine)
     watch(info, made)
     watch(cluster, made, ClusterConfig(seed=seed))
     watch(picture, made)
@@ -195,7 +197,7 @@ def grow(
     *,
     engine: _AnyEngine = "mujoco",
     progress: Progress | None = None,
-) -> "Growth":
+) -> Growth:
     """Add poses and commands until the robot gets up from nearly all fresh poses.
 
     They join the posture graph, by which routes are planned. The poses of the study,
@@ -207,8 +209,6 @@ def grow(
         engine: Name of the engine, or its settings.
         progress: Called with (poses in the graph, most poses) from time to time.
     """
-    from kaccess.study.growing import grow_study
-
     study = Study.open(study)
     return grow_study(
         study,

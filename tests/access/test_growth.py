@@ -18,6 +18,7 @@ from kaccess.config import GrowConfig
 from tests.access.graphs import FakeEngine, simulate_graph
 
 HORIZON = 3.0
+NONE = np.empty((0, 9))  # no poses
 
 
 def make_replay(starts, n_up):
@@ -162,9 +163,10 @@ def test_nothing_is_chosen_of_nothing(graph, most):
 def test_states_of_failed_chains_come_before_ends_of_moves(graph, tiny_poses):
     """Robots that stood up in time teach nothing; far ends of moves fill the rest."""
     starts = tiny_poses.qpos[5:8]
-    failed = find_new_poses(graph, make_replay(starts, 2), HORIZON, 1)
+    failed = find_new_poses(graph, make_replay(starts, 2), HORIZON, 1, boards=NONE)
     np.testing.assert_allclose(failed, starts[2:], atol=1e-6)
-    assert len(find_new_poses(graph, make_replay(starts, 3), 0.5, 9)) >= 3  # too slow
+    too_slow = find_new_poses(graph, make_replay(starts, 3), 0.5, 9, boards=NONE)
+    assert len(too_slow) >= 3
 
     old = graph.landings
     states = old.states.copy()
@@ -176,13 +178,38 @@ def test_states_of_failed_chains_come_before_ends_of_moves(graph, tiny_poses):
     ends = PostureGraph(
         graph.nodes, graph.commands, Landings(old.node, distance, seconds, states)
     )
-    found = find_new_poses(ends, make_replay(starts, 2), HORIZON, 9)
+    found = find_new_poses(ends, make_replay(starts, 2), HORIZON, 9, boards=NONE)
     np.testing.assert_allclose(
         found, np.stack([starts[2], tiny_poses.qpos[9]]), atol=1e-6
     )
     unknown = Landings(old.node, distance, seconds)
     plain = PostureGraph(graph.nodes, graph.commands, unknown)
-    assert len(find_new_poses(plain, make_replay(starts, 2), HORIZON, 9)) == 1
+    found = find_new_poses(plain, make_replay(starts, 2), HORIZON, 9, boards=NONE)
+    assert len(found) == 1
+
+
+def test_new_poses_are_not_near_springboards(graph, tiny_poses):
+    starts, replay = tiny_poses.qpos[5:8], make_replay(tiny_poses.qpos[5:8], 0)
+    unknown = Landings(
+        *(getattr(graph.landings, name) for name in ("node", "distance", "seconds"))
+    )
+    plain = PostureGraph(graph.nodes, graph.commands, unknown)
+    found = find_new_poses(plain, replay, HORIZON, 9, boards=starts[1:2])
+    np.testing.assert_array_equal(found[0], starts[1])
+    assert len(found) == 3  # the springboard, and the two others
+
+
+def test_states_without_rest_do_not_become_poses(graph, tiny_poses):
+    replay = make_replay(tiny_poses.qpos[5:7], 0)
+    replay.states[:, 1] = tiny_poses.qpos[9:11]
+    replay.seconds[1, 0] = np.inf
+    unknown = Landings(
+        *(getattr(graph.landings, name) for name in ("node", "distance", "seconds"))
+    )
+    plain = PostureGraph(graph.nodes, graph.commands, unknown)
+    found = find_new_poses(plain, replay, HORIZON, 9, boards=NONE)
+    assert len(found) == 3
+    assert not (np.abs(found - tiny_poses.qpos[10]) < 1e-6).all(axis=1).any()
 
 
 def test_robots_stand_up_from_springboards(graph, tiny_engine):

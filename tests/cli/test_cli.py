@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 
 import numpy as np
 import pytest
@@ -67,9 +66,8 @@ def test_run_does_all_stages(tmp_path, capsys, monkeypatch):
     pytest.importorskip("torch")
     training = TrainConfig(seeds=1, episodes=1, test_poses=2)
     sac = SacConfig(hidden=(8,), batch_size=8)
-    size = Preset(poses=6, most_poses=8, train=training, sac=sac)
+    size = Preset(poses=6, growth=GrowConfig(most=8, tests=3), train=training, sac=sac)
     monkeypatch.setitem(PRESETS, "quick", size)
-    monkeypatch.setattr("kaccess.pipeline.GrowConfig", partial(GrowConfig, tests=3))
     main(["run", str(TINY), str(tmp_path / "study")])
     out = capsys.readouterr().out
     assert "This robot" in out

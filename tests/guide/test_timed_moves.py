@@ -60,8 +60,9 @@ def test_targets_follow_the_command_from_the_joints_that_were_seen(
     points = np.concatenate([poses.joints[2:3], commands.postures[which]])
     times = np.concatenate([[0.0], commands.seconds[which].cumsum()])
     n_steps = int(np.ceil((1.0 + 0.1) * RATE))  # the move, and the margin
-    for step in range(n_steps):  # what it sees meanwhile does not matter
-        action = guide.act(see(poses, 2 if step == 0 else 5), YES if step == 0 else NO)
+    for step in range(n_steps):  # it moves: what it sees meanwhile does not matter
+        row = 2 if step == 0 else 5 + step % 2
+        action = guide.act(see(poses, row), YES if step == 0 else NO)
         target = find_target(points, times, (step + 1) / RATE)
         np.testing.assert_allclose(action[0], to_action(robot, target), atol=1e-12)
     action = guide.act(see(poses, 5), NO)  # the next move begins
@@ -92,6 +93,18 @@ def test_continues_in_the_middle_of_a_move(poses, commands):
         np.testing.assert_array_equal(
             first.act(see(poses, row), NO), second.act(see(poses, row), NO)
         )
+
+
+def test_chooses_again_if_the_graph_has_grown_since(poses, commands):
+    """Standing is the last command: it has another number after growth."""
+    old = Guide(FixedPlan(commands, 2), poses.robot, 1, task=TASK)
+    old.act(see(poses, 0), YES)
+    grown = FixedPlan(commands[:1] + commands, 3)
+    new, fresh = (Guide(grown, poses.robot, 1, task=TASK) for _ in range(2))
+    new.set_state(old.get_state())
+    np.testing.assert_array_equal(
+        new.act(see(poses, 1), NO), fresh.act(see(poses, 1), YES)
+    )
 
 
 def test_states_stored_before_moves_took_time_still_load(poses):

@@ -24,7 +24,7 @@ from kaccess.access.posture_graph import (
 )
 from kaccess.access.replay import Replay, replay_plan
 from kaccess.base.progress import scale_progress
-from kaccess.base.types import Array, Progress
+from kaccess.base.types import Array, BoolArray, Progress
 from kaccess.config import GrowConfig
 from kaccess.engines import Engine
 from kaccess.poses import level
@@ -99,10 +99,11 @@ def grow_graph(
         good = found.n_in_time >= config.share * found.n_tests
         if good or room <= 0 or n_worse == config.patience:
             return
-        new = find_new_poses(graph, replay, horizon, min(config.added, room))
+        boards = graph.nodes.qpos[:0]
         if number == 0:
-            boards = find_springboards(graph, config, engine=engine)
-            new = np.concatenate([boards, new])[:room]
+            boards = find_springboards(graph, config, engine=engine)[:room]
+        most = min(config.added, room - len(boards))
+        new = find_new_poses(graph, replay, horizon, most, boards=boards)
         if not len(new):
             return
         part = scale_progress(progress, found.n_poses, len(new), config.most)
@@ -153,25 +154,33 @@ def extend_graph(
 
 
 def find_new_poses(
-    graph: PostureGraph, replay: Replay, horizon: float, most: int
+    graph: PostureGraph, replay: Replay, horizon: float, most: int, *, boards: Array
 ) -> Array:
-    """Return states that should become poses, (g, nq), the most needed first.
+    """Return states that should become poses, (b + g, nq), the most needed first.
 
     Args:
         graph: Posture graph.
         replay: Chains from fresh poses.
         horizon: Time to stand up [s].
-        most: Largest number of poses.
+        most: Largest number of poses to find, g.
+        boards: (b, nq) springboards; the poses found are not near them.
     """
-    chains = replay.states[~replay.is_up_within(horizon)]
-    stuck = chains[np.isfinite(chains[:, :, 0])]
-    found, landings = spread_out(graph.nodes, stuck, most), graph.landings
+    stuck = _list_rested(replay, ~replay.is_up_within(horizon))
+    found = spread_out(graph.nodes.add(boards), stuck, most)
+    new, landings = np.concatenate([boards, found]), graph.landings
     if len(found) == most or landings.states is None:
-        return found
+        return new
     is_far = np.isfinite(landings.seconds) & (landings.distance > _FAR)
     far = landings.states[is_far].astype(np.float64)
-    more = spread_out(graph.nodes.add(found), far, most - len(found))
-    return np.concatenate([found, more])
+    more = spread_out(graph.nodes.add(new), far, most - len(found))
+    return np.concatenate([new, more])
+
+
+def _list_rested(replay: Replay, rows: BoolArray) -> Array:
+    """Return the states at rest in some chains of a replay, (b, nq)."""
+    ends = np.isfinite(replay.seconds[rows])
+    rested = np.concatenate([np.ones((len(ends), 1), bool), ends], axis=1)
+    return np.asarray(replay.states[rows][rested])
 
 
 def spread_out(nodes: Nodes, states: Array, most: int) -> Array:

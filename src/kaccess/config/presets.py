@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from kaccess.config.learning import SacConfig, TrainConfig
 from kaccess.config.names import PresetName
+from kaccess.config.study import GrowConfig
 
 __all__ = ["PRESETS", "Preset"]
 
@@ -15,8 +16,8 @@ class Preset:
 
     poses: int
     """Number of poses."""
-    most_poses: int = 0
-    """Number of poses up to which the posture graph grows; 0 for no growth."""
+    growth: GrowConfig | None = None
+    """How the posture graph grows; None for no growth."""
     train: TrainConfig | None = None
     """A short training at the end; None for no training."""
     sac: SacConfig = field(default_factory=SacConfig)
@@ -29,7 +30,7 @@ PRESETS: Mapping[PresetName, Preset] = {
     "tiny": Preset(poses=20),
     "quick": Preset(
         poses=200,
-        most_poses=500,
+        growth=GrowConfig(),
         train=TrainConfig(
             starts=("guided-rnd", "rnd"),
             seeds=1,
@@ -39,6 +40,6 @@ PRESETS: Mapping[PresetName, Preset] = {
         ),
         sac=SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500),
     ),
-    "paper": Preset(poses=1000, most_poses=1500),
+    "paper": Preset(poses=1000, growth=GrowConfig(most=1500)),
 }
 """Sizes of a whole run, by name."""

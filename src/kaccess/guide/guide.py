@@ -183,11 +183,11 @@ class Guide:
         self._posture = posture
         rate = self._task.control_rate
         moved = self._steps / rate >= self._get_durations() + self._least_time
-        return (change * rate < self._slow) & moved & ~self._stands
+        return np.asarray((change * rate < self._slow) & moved & ~self._stands)
 
     def _get_durations(self) -> Array:
         """Return for how long the targets of each robot's command move [s], (n,)."""
-        return self._plan.commands.seconds[self._command].sum(axis=1)
+        return np.asarray(self._plan.commands.seconds[self._command].sum(axis=1))
 
     def _look(self, due: IntArray, obs: Array) -> None:
         """Choose the next moves of some robots."""
@@ -220,6 +220,7 @@ class Guide:
             "stands": self._stands.copy(),
             "steps_left": self._steps_left.copy(),
             "posture": self._posture.copy(),
+            "n_commands": np.array(len(self._plan.commands)),
         }
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
@@ -236,6 +237,10 @@ class Guide:
             self._joints, self._steps = state["joints"].copy(), state["steps"].copy()
         if "posture" in state:  # older versions waited for the time of the move
             self._posture = state["posture"].copy()
+        n_commands = len(self._plan.commands)
+        if state.get("n_commands", n_commands) != n_commands:
+            # The graph has grown, and commands have other numbers: choose again.
+            self._command[:], self._steps_left[:], self._stands[:] = 0, 0, False
         if (self._steps_left[self._stands] > len(self._skill)).any():
             raise InputError(
                 "The guide has changed since this run began: its skill is shorter now. "

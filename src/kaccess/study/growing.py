@@ -13,7 +13,7 @@ from kaccess.engines import Engine
 from kaccess.poses import Stream, draw_poses
 from kaccess.study.study import Study
 
-__all__ = ["Growth", "SkillSearch", "grow_study", "search_get_ups"]
+__all__ = ["Growth", "SkillSearch", "grow_study", "has_grown", "search_get_ups"]
 
 _GROWTH_FILE = "growth.json"
 
@@ -78,10 +78,22 @@ def grow_study(
         if found.n_in_time > best:
             best = found.n_in_time
             _store(study, graph, replayer)
-        content = {"settings": asdict(config), "seconds": horizon}
-        history = [*before, *map(asdict, rounds)]
-        study.write_json(_GROWTH_FILE, content | {"rounds": history})
+        _write_rounds(study, config, [*before, *map(asdict, rounds)], done=False)
+    _write_rounds(study, config, [*before, *map(asdict, rounds)], done=True)
     return Growth(tuple(rounds), horizon, config.share)
+
+
+def has_grown(study: Study, config: GrowConfig) -> bool:
+    """Return whether growth with these settings has come to its end."""
+    stored = read_json(study.path / _GROWTH_FILE)
+    return bool(stored.get("done")) and stored.get("settings") == asdict(config)
+
+
+def _write_rounds(
+    study: Study, config: GrowConfig, rounds: list[dict[str, int]], *, done: bool
+) -> None:
+    content = {"settings": asdict(config), "seconds": study.test_seconds, "done": done}
+    study.write_json(_GROWTH_FILE, content | {"rounds": rounds})
 
 
 def search_get_ups(
