@@ -3,10 +3,9 @@
 python experiments/atlas.py menagerie:unitree_go1 --robots-path MENAGERIE
 
 Each robot gets a study in `out/<name>`, which a second run resumes, and a file
-`out/<name>.json`. `--table atlas.csv` collects all such files.
+`out/<name>.json`. `experiments/atlas_page.py` makes a table and a page of them.
 """
 
-import csv
 import json
 import time
 from collections.abc import Iterator
@@ -37,19 +36,19 @@ from kaccess.study import ROUTES, Study
 from kaccess.study.growing import SkillSearch
 from kaccess.study.timing import read_times
 
+_MOST_REPLAYS = 300  # poses
+
 
 @dataclass(frozen=True)
 class Config:
     """Robot, and how far it is measured."""
 
-    model: tyro.conf.Positional[str | None] = None
-    """Name or file of a robot; without it, only the table is written."""
+    model: tyro.conf.Positional[str]
+    """Name or file of a robot."""
     name: str | None = None
     """Name of the study and of the row; by default the folder of the model."""
     out: Path = Path("runs/atlas")
     """Folder of the studies."""
-    table: Path | None = None
-    """CSV file with the rows of all robots in `out`."""
     n: int = 80
     """Number of random poses."""
     most: int = 300
@@ -76,21 +75,19 @@ class Config:
 
 def main(config: Config) -> None:
     """Measure a robot, and write its row."""
-    if config.model is not None:
-        name = config.name or Path(config.model).parent.name or config.model
-        row: dict[str, Any] = {"robot": name}
-        began = time.perf_counter()
-        try:
-            for facts in _measure(config.model, config.out / name, config):
-                row |= facts
-                print(json.dumps(facts), flush=True)
-                _write(config.out / f"{name}.json", row)
-        except InputError as error:
-            row["refused"] = str(error)
-        row["minutes"] = round((time.perf_counter() - began) / 60, 1)
-        _write(config.out / f"{name}.json", row)
-    if config.table:
-        _write_table(config.out, config.table)
+    name = config.name or Path(config.model).parent.name or config.model
+    row: dict[str, Any] = {"robot": name}
+    began = time.perf_counter()
+    try:
+        for facts in _measure(config.model, config.out / name, config):
+            row |= facts
+            print(json.dumps(facts), flush=True)
+            _write(config.out / f"{name}.json", row)
+    except InputError as error:
+        row["refused"] = str(error)
+        print(error)
+    row["minutes"] = round((time.perf_counter() - began) / 60, 1)
+    _write(config.out / f"{name}.json", row)
 
 
 def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
@@ -107,7 +104,6 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
     pipeline.access(study, limits, engine=engine)
     if study.plan is None:
         return
-    yield _test(study, config, "before", min(config.tests, 200))
     if config.skills:
         pipeline.grow(study, GrowConfig(most=config.n + 40), engine=engine)
         get_up = GetUpConfig(
@@ -120,7 +116,7 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
     else:
         grown = pipeline.grow(study, GrowConfig(most=config.most), engine=engine)
         yield {"growth": [vars(each) for each in grown.rounds]}
-    yield _test(study, config, "after", config.tests)
+    yield _test(study, config)
     yield {"seconds": read_times(study.path), "machine": study.settings["machine"]}
 
 
@@ -137,38 +133,41 @@ def _describe(study: Study) -> dict[str, Any]:
     }
 
 
-def _test(study: Study, config: Config, when: str, n: int) -> dict[str, Any]:
+def _test(study: Study, config: Config) -> dict[str, Any]:
     """Return how often routes stand the robot up, from poses that nobody has seen."""
     engine = EngineConfig(threads=config.engine.threads)
-    test = EvaluateConfig(poses=n)
+    test = EvaluateConfig(poses=config.tests)
     scores = pipeline.evaluate(study, test, engine=engine)
     routes = next(each.summary for each in scores if each.name == ROUTES)
+    n_up, n = _replay(study, config, engine)
+    graph, own = study.graph, study.n_moves
+    assert graph is not None and own is not None
+    return {
+        "graph_after": [len(graph.nodes) - 1, len(graph.commands)],
+        "own_after": int((own > 0).sum()),
+        "in_time_after": _round(routes.success),
+        "ten_moves_after": _round(wilson(n_up, n)),
+        "median_s_after": routes.time,
+        "within_s": study.test_seconds,
+        "tests": routes.n,
+        "replays": n,
+    }
+
+
+def _replay(study: Study, config: Config, engine: EngineConfig) -> tuple[int, int]:
+    """Return how many unseen poses stand up within ten moves, and of how many."""
     task = make_task("fall-recovery", study.robot)
+    n = min(config.tests, _MOST_REPLAYS)
     fresh = get_test_poses(study, task, "final", n).qpos
-    plan, graph, own = study.plan, study.graph, study.n_moves
-    assert plan is not None and graph is not None and own is not None
+    plan = study.plan
+    assert plan is not None
     replay = replay_plan(
         plan,
         fresh,
         study.access_config,
         engine=make_replayer(engine, study.robot, study.still),
     )
-    n_up = int((replay.n_moves > 0).sum())
-    return {
-        f"graph_{when}": [len(graph.nodes) - 1, len(graph.commands)],
-        f"own_{when}": int((own > 0).sum()),
-        f"in_time_{when}": [
-            routes.success.value,
-            routes.success.low,
-            routes.success.high,
-        ],
-        f"ten_moves_{when}": [
-            getattr(wilson(n_up, len(fresh)), k) for k in ("value", "low", "high")
-        ],
-        f"median_s_{when}": routes.time,
-        "within_s": study.test_seconds,
-        "tests": routes.n,
-    }
+    return int((replay.n_moves > 0).sum()), n
 
 
 def _round(share: Interval) -> list[float]:
@@ -179,15 +178,6 @@ def _round(share: Interval) -> list[float]:
 def _write(path: Path, row: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(row, indent=1) + "\n")
-
-
-def _write_table(folder: Path, table: Path) -> None:
-    rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with table.open("w", newline="") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":
