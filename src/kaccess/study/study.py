@@ -351,7 +351,7 @@ class Study:
 
     def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
         """Return the contents of the JSON files in a folder, by their stems."""
-        paths = sorted((self.path / folder).glob("*.json"))
+        paths = sorted((self.path / folder).glob("[!.]*.json"))  # no drafts
         return {path.stem: read_json(path) for path in paths}
 
 
