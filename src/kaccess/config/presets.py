@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from kaccess.config.checks import Poses, check_fields, whole
 from kaccess.config.learning import SacConfig, TrainConfig
 from kaccess.config.names import PresetName
 
@@ -13,16 +15,19 @@ __all__ = ["PRESETS", "Preset"]
 class Preset:
     """Sizes of a whole run."""
 
-    poses: int
+    poses: Poses
     """Number of poses."""
-    most_poses: int = 0
+    most_poses: Annotated[int, whole(0, 10**5)] = 0
     """Number of poses up to which the posture graph grows; 0 for no growth."""
     train: TrainConfig | None = None
     """A short training at the end; None for no training."""
     sac: SacConfig = field(default_factory=SacConfig)
     """Settings of that training."""
-    test_poses: int = 100
+    test_poses: Poses = 100
     """Number of poses from which its policies are tested."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 PRESETS: Mapping[PresetName, Preset] = {

@@ -59,6 +59,8 @@ def make_engines(
     """Return two or more engines for a robot, by name; `device` is that of warp."""
     if len(set(names)) < 2:
         raise InputError(f"`engines` must be two or more, got {' '.join(names)}.")
+    if device is not None and "warp" not in names:
+        raise InputError("`device` is for the engine 'warp'. Leave it out.")
     return {
         name: make_engine(
             EngineConfig(

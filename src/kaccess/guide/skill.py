@@ -8,13 +8,20 @@ half of the search each candidate is performed twice in a row, so that skills th
 be repeated earn more.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
-from kaccess.config import EngineConfig, EngineName, ForBittle, GetUpConfig, SkillConfig
+from kaccess.config import (
+    EngineConfig,
+    EngineName,
+    ForBittle,
+    GetUpConfig,
+    SkillConfig,
+    check_left_out,
+)
 from kaccess.engines import make_engine, make_replayer
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
@@ -142,6 +149,8 @@ def search_study(
     """
     robot, task = study.robot, make_task(config.task, study.robot)
     if task.to_stand:
+        unused = [each.name for each in fields(config) if each.name != "task"]
+        check_left_out(config, unused, "to get up: set `get_up`")
         return search_get_ups(
             study,
             get_up or GetUpConfig(),
@@ -149,6 +158,8 @@ def search_study(
             replayer=make_replayer(engine, robot, study.still),
             progress=progress,
         )
+    if get_up not in (None, GetUpConfig()):
+        raise InputError(f"`get_up` has no effect on {task.name!r}. Leave it out.")
     stored = study.read_jsons("skills").get(task.name, {})
     if stored.get("settings") == asdict(config):
         return find_skill(study, task)

@@ -8,7 +8,13 @@ import numpy as np
 
 from kaccess.base.errors import TrainingError
 from kaccess.base.types import Array, TrainProgress
-from kaccess.config import EngineConfig, SacConfig, TrainConfig
+from kaccess.config import (
+    EngineConfig,
+    SacConfig,
+    Threads,
+    TrainConfig,
+    check_number,
+)
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
@@ -59,6 +65,7 @@ def train_learners(
     """
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
+    check_number(Threads, threads=n_threads)
     task = make_task(config.task, study.robot)
     conditions = Conditions.parse(config.conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
