@@ -50,6 +50,10 @@ def main(argv: list[str] | None = None) -> None:
         _exit(2, str(error))
     except TrainingError as error:
         _exit(1, str(error))
+    except MemoryError as error:
+        _exit(
+            2, f"There is not enough memory ({error}). Ask for fewer or smaller things."
+        )
     except BrokenPipeError:  # the reader of our output has stopped, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:

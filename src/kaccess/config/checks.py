@@ -157,7 +157,7 @@ def check_left_out(config: Any, names: Iterable[str], because: str) -> None:  # 
     for name in names:
         if (value := getattr(config, name)) != defaults[name]:
             raise InputError(
-                f"`{name}` has no effect {because}, got {value}. Leave it out."
+                f"`{name}` has no effect {because}. Leave it out (got {value})."
             )
 
 

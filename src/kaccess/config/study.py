@@ -208,7 +208,7 @@ class ClusterConfig:
     solver: Literal["swap", "alternate"] = "swap"
     """Solver of K-Access: `alternate` is the paper's Algorithm 1; `swap` then
     swaps centroids for other poses as long as this raises the index."""
-    alpha: float = 1.0
+    alpha: NotNegative = 1.0
     """Penalty of the index for each cluster with only one pose [-]."""
     n_init: Count = 30
     """Number of restarts of Algorithm 1 for each k."""

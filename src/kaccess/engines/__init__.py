@@ -87,6 +87,4 @@ def make_replayer(
 
 def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:
     """Return the given engine, or make one from a name or settings."""
-    if isinstance(engine, str | EngineConfig):
-        return make_engine(engine, robot)
-    return engine
+    return engine if hasattr(engine, "settle") else make_engine(engine, robot)

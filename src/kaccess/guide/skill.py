@@ -28,6 +28,7 @@ from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
+from kaccess.study.names import check_name
 from kaccess.study.growing import SkillSearch, search_get_ups
 
 __all__ = [
@@ -150,7 +151,7 @@ def search_study(
     robot, task = study.robot, make_task(config.task, study.robot)
     if task.to_stand:
         unused = [each.name for each in fields(config) if each.name != "task"]
-        check_left_out(config, unused, "to get up: set `get_up`")
+        check_left_out(config, unused, "here: get-up skills have settings of their own")
         return search_get_ups(
             study,
             get_up or GetUpConfig(),
@@ -159,14 +160,14 @@ def search_study(
             progress=progress,
         )
     if get_up not in (None, GetUpConfig()):
-        raise InputError(f"`get_up` has no effect on {task.name!r}. Leave it out.")
+        raise InputError(f"`get_up` has no effect with task {task.name}. Leave it out.")
     stored = study.read_jsons("skills").get(task.name, {})
     if stored.get("settings") == asdict(config):
         return find_skill(study, task)
     n_threads = EngineConfig.of(engine).threads
     found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
     content = {"settings": asdict(config), **asdict(found)}
-    study.write_json(f"skills/{task.name}.json", content)
+    study.write_json(f"skills/{check_name(task.name, 'a task')}.json", content)
     return found
 
 

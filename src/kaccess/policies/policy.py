@@ -85,9 +85,7 @@ class Policy:
 
     def save(self, path: Path) -> None:
         """Write the policy to a file."""
-        write_tensors(
-            path, _KIND, {"metadata": dict(self.metadata)}, self.get_arrays()
-        )
+        write_tensors(path, _KIND, {"metadata": dict(self.metadata)}, self.get_arrays())
 
     @classmethod
     def load(cls, path: str | Path) -> "Policy":

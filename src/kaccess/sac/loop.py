@@ -19,6 +19,7 @@ from gymnasium.vector import VectorEnv
 from kaccess.base.types import TrainProgress
 from kaccess.config import SacConfig
 from kaccess.sac.cpu import tune_cpu
+from kaccess.sac.device import explain_memory
 from kaccess.sac.interrupt import defer_interrupts
 from kaccess.sac.journal import Journal
 from kaccess.sac.plan import CurveTests, Plan, RunFolder
@@ -45,6 +46,7 @@ class Trained:
     """Steps that each learner has made."""
 
 
+@explain_memory()
 def train(
     env: "VectorEnv[Any, Any, Any]",
     config: SacConfig,
@@ -70,6 +72,7 @@ def train(
         InputError: If the environment, the device or the folder's checkpoint does not
             fit.
         KeyboardInterrupt: If interrupted; the run is stored first.
+        MemoryError: If there is not enough memory, here or on the device.
     """
     envs = Envs(env, len(plan.names) * config.envs_per_learner)
     store = Store(folder, describe_run(envs, config, plan))

@@ -63,9 +63,9 @@ def train_learners(
         InputError: If starts, settings or folder cannot be used.
         TrainingError: If all learners broke down.
     """
+    check_number(Threads, threads=n_threads)
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
-    check_number(Threads, threads=n_threads)
     task = make_task(config.task, study.robot)
     conditions = Conditions.parse(config.conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
