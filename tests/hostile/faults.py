@@ -104,7 +104,7 @@ def _guard_save(disk, function):
         if not fails:
             return
         if disk._how == "kill":
-            os.truncate(path, os.path.getsize(path) // 2)
+            os.truncate(path, Path(path).stat().st_size // 2)
             raise disk.error()
         raise SafetensorError("I/O error: No space left on device (os error 28)")
 

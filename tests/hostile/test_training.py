@@ -34,7 +34,7 @@ CONFIG = TrainConfig(
     task=Rest(), starts=("rnd",), seeds=1, episodes=2, test_every=1, test_poses=2
 )
 SAC = SacConfig(hidden=(8,), batch_size=8, warmup_steps=10)
-FLAGS = "--starts rnd --seeds 1 --episodes 1 --test-poses 2".split()
+FLAGS = ["--starts=rnd", "--seeds=1", "--episodes=1", "--test-poses=2"]
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def test_the_command_then_exits_with_1(study, capsys, monkeypatch):
 def test_kills_at_random_times_lose_nothing(study, tmp_path):
     """Real processes, killed a little later each time until one gets to the end."""
     whole = shutil.copytree(study, tmp_path / "whole")
-    flags = [*FLAGS, "--sac.warmup-steps", "50", "--episodes", "20"]
+    flags = [*FLAGS[:2], "--sac.warmup-steps=50", "--episodes=20", FLAGS[3]]
     main(["train", str(whole), *flags])
     command = [sys.executable, "-m", "kaccess", "train", str(study), *flags]
     seconds = 2.0

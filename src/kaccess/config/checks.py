@@ -61,8 +61,8 @@ class Kind:
 
     def _find_problem(self, value: Any) -> str:  # noqa: ANN401  # of any type
         """Return what a value must be and is not; empty if it is of this kind."""
-        number = Integral if self.whole else Real
-        if not isinstance(value, number) or isinstance(value, bool):
+        is_number = isinstance(value, Integral if self.whole else Real)
+        if not is_number or isinstance(value, bool):
             return f"be a {'whole ' if self.whole else ''}number"
         if value != value or abs(value) == inf:
             return "be a finite number"

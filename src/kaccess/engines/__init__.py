@@ -1,6 +1,7 @@
 """Simulators. Each has one method for physics: `settle`."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from kaccess.base.errors import InputError
 from kaccess.config import EngineConfig, EngineName, StillConfig
@@ -87,4 +88,6 @@ def make_replayer(
 
 def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:
     """Return the given engine, or make one from a name or settings."""
-    return engine if hasattr(engine, "settle") else make_engine(engine, robot)
+    if hasattr(engine, "settle"):
+        return cast("Engine", engine)
+    return make_engine(engine, robot)

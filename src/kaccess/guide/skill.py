@@ -28,8 +28,8 @@ from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
-from kaccess.study.names import check_name
 from kaccess.study.growing import SkillSearch, search_get_ups
+from kaccess.study.names import check_name
 
 __all__ = [
     "Skill",

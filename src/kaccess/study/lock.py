@@ -35,8 +35,8 @@ def hold_folders(paths: Iterable[Path]) -> Iterator[None]:
                 held.enter_context(_make_lock(path).acquire(timeout=0))
             except Timeout:
                 raise InputError(
-                    f"Another process is at work in {path}. Wait until it ends, or stop "
-                    "it. Then run the same command again."
+                    f"Another process is at work in {path}. Wait until it ends, or "
+                    "stop it. Then run the same command again."
                 ) from None
         yield
 
