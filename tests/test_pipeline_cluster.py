@@ -56,7 +56,7 @@ def test_centroids_become_starts(finished):
     ],
 )
 def test_other_methods_give_starts_too(finished, method, name):
-    config = ClusterConfig(method=method, k=4, n_init=2)
+    config = ClusterConfig(method=method, k=4)
     path = pipeline.cluster(finished, config)
     assert path.name == f"{name}.npz"
     assert len(InitialStates.load(path)) == 4
@@ -143,7 +143,9 @@ def test_command_prints_a_table(finished, capsys):
         (["--k", "25"], r"`n_clusters` must lie in \[1, 24\]"),
         (["--k", "0"], "`k` must be at least 1"),
         (["--k-max", "1"], "`k_max` must be at least 2"),
-        (["--k", "3", "--n-bootstrap", "2"], "`n_bootstrap` must be at least 0"),
+        (["--k", "3", "--n-bootstrap", "2"], "`n_bootstrap` has no effect if `k`"),
+        (["--alpha", "nan"], "`alpha` must be a finite number, got nan"),
+        (["--method", "louvain", "--k", "5"], "`k` has no effect with method louvain"),
     ],
 )
 def test_bad_settings_exit_with_2(finished, capsys, args, message):

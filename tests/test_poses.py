@@ -171,7 +171,7 @@ def test_a_robot_that_never_rests_is_an_error(tiny):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n": 1}, "`n` must be at least 2 poses, got 1"),
+        ({"n": 1}, "`n` must be at least 2, got 1"),
         ({"n": 3, "mirror": True}, "`n` must be even"),
         ({"seed": -1}, "`seed` must not be negative"),
         ({"time_limit": 0.0}, "`time_limit` must be positive"),

@@ -12,7 +12,7 @@ from kaccess.base.version import __version__
 
 if TYPE_CHECKING:
     from kaccess.access import accessibility, estimate_times
-    from kaccess.base.errors import InputError
+    from kaccess.base.errors import InputError, TrainingError
     from kaccess.cluster import KAccess, accessibility_index, select_k
     from kaccess.config import (
         AccessConfig,
@@ -43,6 +43,7 @@ __all__ = [
     "SampleConfig",
     "StillConfig",
     "Study",
+    "TrainingError",
     "accessibility",
     "accessibility_index",
     "estimate_times",
@@ -68,6 +69,7 @@ _HOME = {
     "SampleConfig": "config",
     "StillConfig": "config",
     "Study": "study",
+    "TrainingError": "base.errors",
     "accessibility": "access",
     "accessibility_index": "cluster",
     "estimate_times": "access",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kaccess import InputError
 from kaccess.cluster.methods import fit_method
 from kaccess.config import METHODS, ClusterConfig
 from tests.cluster.oracles import make_islands
@@ -15,7 +16,9 @@ def fit(method, **settings):
     access, group = make_islands(4, 5, 6)
     gravity = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])[group]
     joints = 0.01 * np.arange(30.0).reshape(15, 2)
-    config = ClusterConfig(method=method, k_max=5, n_init=2, **settings)
+    few = {"n_init": 2} if "k" in settings else {"k_max": 5, "n_init": 2}
+    used = {name: few[name] for name in few if name not in METHODS[method].unused}
+    config = ClusterConfig(method=method, **used, **settings)
     return fit_method(access, config, gravity=gravity, joints=joints), group
 
 
@@ -71,3 +74,26 @@ def test_gravity_counts_twice_for_weighted_k_means():
 def test_every_method_has_starts_of_a_unique_name():
     names = [info.starts for info in METHODS.values()]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_without_effect_on_a_method_are_refused(method):
+    """And those that are not refused do have an effect."""
+    values = {"k": 3, "k_max": 5, "solver": "alternate", "n_init": 2, "n_bootstrap": 2}
+    for name in METHODS[method].unused:
+        with pytest.raises(InputError, match=f"`{name}` has no effect with method"):
+            ClusterConfig(method=method, **{name: values.pop(name)})
+    for name, value in values.items():
+        assert getattr(ClusterConfig(method=method, **{name: value}), name) == value
+
+
+@pytest.mark.parametrize("setting", [{"k_max": 5}, {"n_bootstrap": 2}])
+def test_a_given_k_needs_no_settings_to_choose_it(setting):
+    with pytest.raises(InputError, match="has no effect if `k` is given"):
+        ClusterConfig(k=3, **setting)
+
+
+def test_any_seed_will_do(method):
+    small = fit(method, seed=3)[0].model.labels_
+    large = fit(method, seed=3 + 5 * (2**32 - 1))[0].model.labels_
+    np.testing.assert_array_equal(small, large)

@@ -117,7 +117,7 @@ def test_progress_counts_rounds(bittle):
         ({"candidates": 1}, "`candidates` must be at least 2"),
         ({"rounds": 0}, "`rounds` must be at least 1"),
         ({"postures": 0}, "`postures` must be at least 1"),
-        ({"noise": 1.5}, "`noise` must lie in"),
+        ({"noise": 1.5}, "`noise` must be at most 1"),
         ({"seconds": 0.0}, "`seconds` must be positive"),
         ({"seed": -1}, "`seed` must not be negative"),
     ],

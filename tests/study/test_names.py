@@ -4,7 +4,7 @@ import pytest
 
 from kaccess import InputError
 from kaccess.study import ROUTES, LearnerName, RunsName, TestName
-from kaccess.study.names import find_learners, name_population
+from kaccess.study.names import check_name, find_learners, name_population
 
 HARD = "torque=0.6,delay=0.04"
 
@@ -80,3 +80,36 @@ def test_learners_with_a_given_file_are_found(tmp_path):
     found = find_learners(tmp_path, "policy")
     assert list(found) == ["ka/seed-0", "ka/seed-1", "rnd/seed-0"]
     assert found["rnd/seed-0"] == tmp_path / "rnd" / "seed-0"
+
+
+PATHS = [
+    "../tests/curve",
+    "/elsewhere/mine",
+    "a/b",
+    "a\\b",
+    "..",
+    ".x",
+    "-x",
+    "",
+    "a\n",
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_is_no_name(path):
+    with pytest.raises(InputError, match="The name of a task must be letters"):
+        check_name(path, "a task")
+    with pytest.raises(InputError, match="The name of starts must be letters"):
+        LearnerName.of(f"ka+{path}:0.2", 0)
+
+
+@pytest.mark.parametrize("name", ["ka", "9-pose", "my_own.v2", "höhe", "0"])
+def test_a_name_is_a_name(name):
+    assert check_name(name, "starts") == name
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(InputError, match="got 'aaa"):
+        check_name(221 * "a", "starts")
+    with pytest.raises(InputError, match="`starts` are too many"):
+        name_population([f"starts-{number}" for number in range(30)], range(3))

@@ -221,3 +221,8 @@ def test_times_of_a_stage_add_up(tmp_path):
 def test_a_folder_that_is_not_a_study_has_no_times(tmp_path):
     add_time(tmp_path, "access", 2.0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_of_a_result_is_not_read(study):
+    (study / "clusters" / ".123.part.kmeans.json").write_text('{"k": ')
+    assert list(Study(study).clusterings) == ["kaccess"]

@@ -18,7 +18,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.progress import scale_progress
 from kaccess.base.types import Array, BoolArray, Progress
 from kaccess.cluster import KAccess, assess, select_k
-from kaccess.config import AccessConfig
+from kaccess.config import AccessConfig, Count, Seed, check_number
 from kaccess.engines import Engine
 from kaccess.poses import Poses
 
@@ -121,6 +121,8 @@ def compare_engines(
         seed: Seed of the choice of poses, and of the nudges.
         progress: Called with (simulations done, total) from time to time.
     """
+    check_number(Count, pairs=n_pairs)
+    check_number(Seed, seed=seed)
     rng = np.random.default_rng(seed)
     chosen = _choose_poses(poses, n_pairs, rng)
     some = replace(

@@ -1,6 +1,6 @@
-"""Errors caused by the user's input, not by a bug."""
+"""Errors that a user can do something about; all others are bugs."""
 
-__all__ = ["ArrayError", "InputError"]
+__all__ = ["ArrayError", "InputError", "TrainingError"]
 
 
 class InputError(Exception):
@@ -15,3 +15,7 @@ class ArrayError(InputError, ValueError):
 
     It is a `ValueError` too, because scikit-learn requires that of estimators.
     """
+
+
+class TrainingError(Exception):
+    """A training in which every learner broke down; the message says why."""

@@ -1,7 +1,7 @@
 """The command `kaccess`: one subcommand per function of `kaccess.pipeline`.
 
-Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
-(finished work is kept).
+Exit codes: 0 done, 1 every learner broke down, 2 bad input (one sentence, nothing
+changed), 130 interrupted (finished work is kept).
 """
 
 # Heavy modules are imported by the command that needs them: `--help` answers at once.
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import tyro
 
-from kaccess.base.errors import InputError
+from kaccess.base.errors import InputError, TrainingError
 from kaccess.base.version import __version__
 from kaccess.cli import commands
 from kaccess.cli.console import show_log
@@ -48,6 +48,12 @@ def main(argv: list[str] | None = None) -> None:
         _run(argv)
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
+    except TrainingError as error:
+        _exit(1, str(error))
+    except MemoryError as error:
+        _exit(
+            2, f"There is not enough memory ({error}). Ask for fewer or smaller things."
+        )
     except BrokenPipeError:  # the reader of our output has stopped, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:

@@ -21,6 +21,7 @@ from kaccess.config import (
     GetUpConfig,
     GrowConfig,
     PlayConfig,
+    Port,
     PresetName,
     RobotConfig,
     SacConfig,
@@ -29,6 +30,7 @@ from kaccess.config import (
     StillConfig,
     TaskName,
     TrainConfig,
+    check_number,
 )
 
 if TYPE_CHECKING:
@@ -234,9 +236,9 @@ def play(
     study: Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY|ROBOT")],
     config: OmitArgPrefixes[PlayConfig],
     model: _Model,
-    video: Path = Path("play.mp4"),
+    video: Path | None = None,
     viewer: bool = False,
-    port: int = 0,
+    port: int | None = None,
 ) -> None:
     """Show a robot move: by a policy, or from one pose of a study to another.
 
@@ -246,19 +248,26 @@ def play(
             tested on as many others.
         config: Motion to show.
         model: What to set about the model of a robot given with --run routes.
-        video: Video file to write (H.264).
+        video: Video file to write (H.264); by default play.mp4.
         viewer: Show the motion in a browser instead, with play, pause and a time
             slider; Ctrl-C ends it.
-        port: Port of the viewer; 0 takes the first free port from 8080 on.
+        port: Port of the viewer; by default, and for 0, the first free port from 8080
+            on.
     """
+    if viewer and video is not None:
+        raise InputError("`--video` has no effect with `--viewer`. Give one of them.")
+    if port is not None and not viewer:
+        raise InputError("`--port` has no effect without `--viewer`. Leave it out.")
+    check_number(Port, port=port or 0)
     clip = _find_clip(study, config, model)
     if viewer:
         from kaccess.report.play.viewer import show
 
-        show(clip, port=port)
+        show(clip, port=port or 0)
         return
     from kaccess.report.play.video import write_video
 
+    video = video or Path("play.mp4")
     write_video(clip, video)
     print(f"Video: {video}")
 

@@ -1,6 +1,6 @@
 """One function that fits any clustering method of the command line."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kaccess.base.types import Array, Progress
 from kaccess.cluster.graphs import DirectedSpectral, Infomap, Louvain
@@ -14,6 +14,7 @@ from kaccess.config import ClusterConfig
 __all__ = ["Fit", "fit_method"]
 
 _GRAVITY_WEIGHT = {"kmeans": 1.0, "weighted-kmeans": 2.0}  # the paper's KM and WKM
+_N_SEEDS = 2**32 - 1  # that scikit-learn and Infomap take
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def fit_method(
         joints: (n, nu) joint positions [rad], for K-Means.
         progress: Called with (fits done, fits to do) after each fit of K-Access.
     """
+    config = replace(config, seed=config.seed % _N_SEEDS)
     match config.method:
         case "kaccess" | "kmedoids":
             return _fit_k_access(access, config, progress)

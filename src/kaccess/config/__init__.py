@@ -1,5 +1,13 @@
 """Every setting of every stage. Standard library only: `kaccess --help` stays fast."""
 
+from kaccess.config.checks import (
+    Count,
+    Port,
+    Seed,
+    Threads,
+    check_left_out,
+    check_number,
+)
 from kaccess.config.learning import (
     EvaluateConfig,
     PlayConfig,
@@ -49,6 +57,7 @@ __all__ = [
     "TEST_SECONDS",
     "AccessConfig",
     "ClusterConfig",
+    "Count",
     "Draw",
     "EngineConfig",
     "GetUpConfig",
@@ -59,15 +68,20 @@ __all__ = [
     "Method",
     "MethodInfo",
     "PlayConfig",
+    "Port",
     "Preset",
     "PresetName",
     "RobotConfig",
     "SacConfig",
     "SampleConfig",
     "Scale",
+    "Seed",
     "SkillConfig",
     "StillConfig",
     "TaskName",
+    "Threads",
     "TrainConfig",
+    "check_left_out",
+    "check_number",
     "read_config",
 ]

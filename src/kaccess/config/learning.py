@@ -1,16 +1,23 @@
 """Settings of the stages that learn: search, train, evaluate, play."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from kaccess.base.errors import InputError
 from kaccess.config.checks import (
-    check_choice,
-    check_counts,
-    check_not_negative,
-    check_positive,
+    Count,
+    Index,
+    Kind,
+    Poses,
+    Positive,
+    Seed,
+    Share,
+    Size,
+    check_fields,
+    check_left_out,
+    whole,
 )
-from kaccess.config.names import DEFAULT_TASK, ROUTES, TASKS, TaskName
+from kaccess.config.names import DEFAULT_TASK, ROUTES, TaskName
 from kaccess.config.scale import ForBittle
 
 __all__ = [
@@ -28,29 +35,22 @@ class SkillConfig:
 
     task: TaskName = "backflip"
     """Task that the skill must do, starting from standing."""
-    postures: int = 3
+    postures: Size = 3
     """Number of postures, each held for a while; then the robot stands."""
-    seconds: float = ForBittle(1.8, "s")
+    seconds: Positive = ForBittle(1.8, "s")
     """Duration of the skill, including standing at its end [s]."""
-    candidates: int = 256
+    candidates: Annotated[int, whole(2, 10**5)] = 256
     """Number of candidates in each round."""
-    rounds: int = 50
+    rounds: Count = 50
     """Number of rounds; each draws candidates around the best of the previous one."""
-    noise: float = 0.1
+    noise: Share = 0.1
     """Amplitude of the noise added to actions in the second half of the rounds, so that
     the skill found is robust; 1 is half of a joint's range [-]."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the draws."""
 
     def __post_init__(self) -> None:
-        _check_task(self.task)
-        check_counts(postures=self.postures, rounds=self.rounds)
-        check_positive(seconds=self.seconds)
-        if self.candidates < 2:
-            raise InputError(f"`candidates` must be at least 2, got {self.candidates}.")
-        if not 0 <= self.noise <= 1:
-            raise InputError(f"`noise` must lie in [0, 1], got {self.noise}.")
-        check_not_negative(seed=self.seed)
+        check_fields(self)
 
 
 # The kind of starts that reached 95 % success in the fewest episodes: docs/results.md.
@@ -69,15 +69,15 @@ class TrainConfig:
     of the accessibility graph during their warm-up. Once standing, they follow the
     skill that `kaccess search` found, if the task needs one. The default, guided-rnd,
     learns fastest."""
-    seeds: int = 3
+    seeds: Size = 3
     """Number of seeds for each kind of starts; each seed is one learner."""
-    first_seed: int = 0
+    first_seed: Seed = 0
     """First seed: set it to add learners later, or on another machine."""
-    episodes: int = 1600
+    episodes: Count = 1600
     """Episodes of each learner; the default is the paper's."""
-    test_every: int = 50
+    test_every: Count = 50
     """Episodes between two tests of the learning curve."""
-    test_poses: int = 100
+    test_poses: Poses = 100
     """Number of test poses of the learning curve; no learner trains on them."""
     test_engine: Literal["mujoco", "warp"] = "mujoco"
     """Simulator of these tests: mujoco (CPU), or warp (GPU) for many learners."""
@@ -86,14 +86,7 @@ class TrainConfig:
     torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay."""
 
     def __post_init__(self) -> None:
-        _check_task(self.task)
-        check_counts(
-            seeds=self.seeds,
-            episodes=self.episodes,
-            test_every=self.test_every,
-            test_poses=self.test_poses,
-        )
-        check_not_negative(first_seed=self.first_seed)
+        check_fields(self)
         if not self.starts:
             raise InputError("`starts` must name at least one kind, such as ka.")
         if len(set(self.starts)) < len(self.starts):
@@ -106,56 +99,39 @@ class TrainConfig:
 class SacConfig:
     """Settings of Soft Actor-Critic, the same for every learner."""
 
-    gamma: float = 0.987
+    gamma: Annotated[float, Kind(0, 1, below=True)] = 0.987
     """Discount factor per step [-]."""
-    return_steps: int | None = None
+    return_steps: Size | None = None
     """Number of steps of an n-step return. By default the task decides: 4, or 8 for
     backflips; 1 in environments of other packages."""
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: tuple[Size, ...] = (256, 256)
     """Units of each hidden layer of actor and critics."""
-    batch_size: int = 256
+    batch_size: Poses = 256
     """Transitions per update."""
-    learning_rate: float = 3e-4
+    learning_rate: Positive = 3e-4
     """Learning rate of Adam for actor, critics and entropy coefficient [-]."""
-    tau: float = 0.005
+    tau: Annotated[float, Kind(0, 1, above=True)] = 0.005
     """Polyak factor: share of the critics blended into their targets per update [-]."""
     target_entropy: float | None = None
     """Target entropy of the policy [nat]; by default minus the number of actions."""
-    initial_alpha: float = 0.02
+    initial_alpha: Positive = 0.02
     """Initial entropy coefficient; if small, reward has more weight at first [-]."""
-    warmup_steps: int = 5000
+    warmup_steps: Count = 5000
     """Steps of each learner before its first update: the warm-up. Its actions are
     random, or the guide's."""
-    envs_per_learner: int = 1
+    envs_per_learner: Size = 1
     """Number of environments of each learner; on a GPU, 8 train twice as fast as 1."""
-    updates_per_step: int = 1
+    updates_per_step: Size = 1
     """Number of updates of each learner per step of each of its environments."""
-    capacity: int = 500_000
+    capacity: Count = 500_000
     """Number of transitions in each replay buffer; the oldest are overwritten."""
     compiled: bool = False
     """Compile the update on a GPU: takes 20 s, then updates run 1.5 times as fast."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gamma < 1:
-            raise InputError(f"`gamma` must lie in [0, 1), got {self.gamma}.")
-        if not 0 < self.tau <= 1:
-            raise InputError(f"`tau` must lie in (0, 1], got {self.tau}.")
-        if not self.hidden or min(self.hidden) < 1:
-            raise InputError(
-                "`hidden` must name the units of at least one layer, "
-                f"got {self.hidden}."
-            )
-        check_positive(
-            learning_rate=self.learning_rate, initial_alpha=self.initial_alpha
-        )
-        check_counts(
-            return_steps=self.n_return_steps,
-            batch_size=self.batch_size,
-            warmup_steps=self.warmup_steps,
-            envs_per_learner=self.envs_per_learner,
-            updates_per_step=self.updates_per_step,
-            capacity=self.capacity,
-        )
+        check_fields(self)
+        if not self.hidden:
+            raise InputError("`hidden` must name the units of at least one layer.")
         n_before_updates = -(-self.warmup_steps // self.envs_per_learner)
         if self.n_return_steps > n_before_updates:
             raise InputError(
@@ -195,12 +171,11 @@ class EvaluateConfig:
     best: bool = False
     """Test the policy with the best result on the learning curve of each learner, not
     the last one. The curve and this test use different poses."""
-    poses: int = 500
+    poses: Poses = 500
     """Number of test poses."""
 
     def __post_init__(self) -> None:
-        _check_task(self.task)
-        check_counts(poses=self.poses)
+        check_fields(self)
 
     @property
     def tested_under(self) -> str:
@@ -215,7 +190,7 @@ class PlayConfig:
     run: str | None = None
     """Learner of the study, such as ka/seed-0; or routes, to follow the fastest routes
     of the study's graph, without learning."""
-    transition: tuple[int, int] | None = None
+    transition: tuple[Index, Index] | None = None
     """Numbers of two poses of the study: show the move from the first to the second,
     not a policy."""
     task: TaskName = DEFAULT_TASK
@@ -226,20 +201,21 @@ class PlayConfig:
     """Conditions of the motion shown, as in `evaluate`."""
     best: bool = False
     """Show the learner's best policy, as in `evaluate`."""
-    pose: int | None = None
+    pose: Index | None = None
     """Number of the start pose. By default the first test pose of the study; for the
     shipped policy, the first fresh pose in which the robot lies on its back."""
-    poses: int = 100
+    poses: Poses = 100
     """Number of fresh poses that the shipped policy is tested on."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the fresh poses."""
-    seconds: float = ForBittle(4.0, "s")
+    seconds: Positive = ForBittle(4.0, "s")
     """Length of the motion [s]."""
 
     def __post_init__(self) -> None:
-        _check_task(self.task)
-        check_positive(seconds=self.seconds)
-        check_not_negative(seed=self.seed)
+        check_fields(self)
+        if self.transition is not None:
+            unused = ("run", "task", "trained_under", "conditions", "pose", "poses")
+            check_left_out(self, (*unused, "seed"), "with `transition`")
         if self.best and (self.run in (None, ROUTES) or self.transition is not None):
             raise InputError("`--best` needs `--run LEARNER`, such as --run ka/seed-0.")
 
@@ -247,9 +223,3 @@ class PlayConfig:
     def shown_under(self) -> str:
         """Conditions of the motion shown."""
         return self.trained_under if self.conditions is None else self.conditions
-
-
-def _check_task(task: object) -> None:
-    """Check the name of a task; a task of the user's own is an object."""
-    if isinstance(task, str):
-        check_choice(task=(task, TASKS))

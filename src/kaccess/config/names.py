@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from kaccess.config.checks import NameOrObject
 from kaccess.config.scale import ForBittle
 
 __all__ = [
@@ -40,20 +41,27 @@ class MethodInfo:
     Args:
         starts: Name of the starts made of its centroids; ka, km, wkm are the paper's.
         title: Name in tables.
+        unused: Settings of `ClusterConfig` that have no effect on it.
     """
 
     starts: str
     title: str
+    unused: tuple[str, ...] = ()
+
+
+# Methods other than K-Access do not maximize the index, and some choose k themselves.
+_OF_INDEX = ("solver", "n_init", "n_bootstrap")
+_OF_K = ("k", "k_max", *_OF_INDEX)
 
 
 METHODS: Mapping[str, MethodInfo] = {
     "kaccess": MethodInfo("ka", "K-Access"),
-    "kmeans": MethodInfo("km", "K-Means++"),
-    "weighted-kmeans": MethodInfo("wkm", "K-Means++, gravity x 2"),
+    "kmeans": MethodInfo("km", "K-Means++", _OF_INDEX),
+    "weighted-kmeans": MethodInfo("wkm", "K-Means++, gravity x 2", _OF_INDEX),
     "kmedoids": MethodInfo("kmedoids", "directed k-medoids"),
-    "louvain": MethodInfo("louvain", "directed Louvain"),
-    "infomap": MethodInfo("infomap", "Infomap"),
-    "spectral": MethodInfo("spectral", "directed spectral"),
+    "louvain": MethodInfo("louvain", "directed Louvain", _OF_K),
+    "infomap": MethodInfo("infomap", "Infomap", _OF_K),
+    "spectral": MethodInfo("spectral", "directed spectral", _OF_INDEX),
 }
 """Every clustering method by name."""
 
@@ -78,4 +86,4 @@ if TYPE_CHECKING:
     TaskName = str
 else:  # the command line lists the choices
     Method = Literal[tuple(METHODS)]
-    TaskName = Literal[tuple(TASKS)]
+    TaskName = Annotated[Literal[tuple(TASKS)], NameOrObject(tuple(TASKS))]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kaccess.config.checks import Poses, check_fields
 from kaccess.config.learning import SacConfig, TrainConfig
 from kaccess.config.names import PresetName
 from kaccess.config.study import GrowConfig
@@ -14,7 +15,7 @@ __all__ = ["PRESETS", "Preset"]
 class Preset:
     """Sizes of a whole run."""
 
-    poses: int
+    poses: Poses
     """Number of poses."""
     growth: GrowConfig | None = None
     """How the posture graph grows; None for no growth."""
@@ -22,8 +23,11 @@ class Preset:
     """A short training at the end; None for no training."""
     sac: SacConfig = field(default_factory=SacConfig)
     """Settings of that training."""
-    test_poses: int = 100
+    test_poses: Poses = 100
     """Number of poses from which its policies are tested."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 PRESETS: Mapping[PresetName, Preset] = {

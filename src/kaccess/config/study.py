@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 from kaccess.base.errors import InputError
 from kaccess.config.checks import (
-    check_choice,
-    check_counts,
-    check_not_negative,
-    check_positive,
+    Count,
+    Kind,
+    NotNegative,
+    Poses,
+    Positive,
+    Seed,
+    Size,
+    Threads,
+    check_fields,
+    check_left_out,
+    whole,
 )
 from kaccess.config.names import DEFAULT_METHOD, METHODS, Draw, EngineName, Method
 from kaccess.config.scale import ForBittle
@@ -33,14 +40,13 @@ class EngineConfig:
 
     engine: EngineName = "mujoco"
     """Simulator: mujoco (CPU), warp (NVIDIA GPU) or bullet (PyBullet, the paper's)."""
-    threads: int = 0
+    threads: Threads = 0
     """CPU threads; 0 takes all."""
     device: str | None = None
     """Device of warp: cuda:1, cpu, ...; by default the first GPU."""
 
     def __post_init__(self) -> None:
-        check_choice(engine=(self.engine, get_args(EngineName)))
-        check_not_negative(threads=self.threads)
+        check_fields(self)
         if self.device is not None and self.engine != "warp":
             raise InputError(
                 f"`device` is for the engine 'warp', not for {self.engine!r}. Leave it "
@@ -63,10 +69,10 @@ class RobotConfig:
     feet: tuple[str, ...] = ()
     """Geoms or bodies that are feet; by default those that touch the floor in the
     standing pose."""
-    kp: float | None = None
+    kp: Positive | None = None
     """Stiffness of all servos [N m/rad]; by default the model's. Torque motors become
     servos that give full torque at an error of 0.4 rad."""
-    kd: float | None = None
+    kd: Positive | None = None
     """Damping of all servos [N m s/rad]; by default the model's, or kp/20 s for torque
     motors."""
     robots_path: str | None = None
@@ -74,40 +80,33 @@ class RobotConfig:
     menagerie:unitree_go1; by default they are downloaded."""
 
     def __post_init__(self) -> None:
-        for name in ("kp", "kd"):
-            if (value := getattr(self, name)) is not None:
-                check_positive(**{name: value})
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StillConfig:
     """When a robot counts as static: every speed stays low for a while."""
 
-    linear_velocity: float = ForBittle(0.01, "m/s")
+    linear_velocity: Positive = ForBittle(0.01, "m/s")
     """Speed of the base below which it is at rest [m/s]."""
-    angular_velocity: float = ForBittle(0.1, "rad/s")
+    angular_velocity: Positive = ForBittle(0.1, "rad/s")
     """Angular speed of the base below which it is at rest [rad/s]."""
-    joint_velocity: float = ForBittle(0.1, "rad/s")
+    joint_velocity: Positive = ForBittle(0.1, "rad/s")
     """Speed of a joint below which it is at rest [rad/s]."""
-    window: float = ForBittle(0.1, "s")
+    window: Positive = ForBittle(0.1, "s")
     """Time for which all speeds must stay below these limits [s]."""
 
     def __post_init__(self) -> None:
-        check_positive(
-            linear_velocity=self.linear_velocity,
-            angular_velocity=self.angular_velocity,
-            joint_velocity=self.joint_velocity,
-            window=self.window,
-        )
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleConfig:
     """How static poses are drawn: the robot is dropped and comes to rest."""
 
-    n: int = 1000
+    n: Annotated[int, whole(2, 10**5)] = 1000
     """Number of poses."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the draws; a larger `n` adds poses and keeps the earlier ones."""
     draw: Draw = "move"
     """`move`: drop the robot with its standing joint positions and command random ones,
@@ -116,104 +115,82 @@ class SampleConfig:
     mirror: bool = False
     """Draw half of the poses and add their mirror images (pose 2i + 1 mirrors pose
     2i), so that half of the transition times follow from the other half."""
-    drop_height: float | None = None
+    drop_height: Positive | None = None
     """Height of the base at the start of the drop [m]; by default the robot's own."""
-    time_limit: float = ForBittle(2.0, "s")
+    time_limit: Positive = ForBittle(2.0, "s")
     """Drops still moving after this time are discarded [s]."""
 
     def __post_init__(self) -> None:
-        if self.n < 2:
-            raise InputError(f"`n` must be at least 2 poses, got {self.n}.")
-        check_not_negative(seed=self.seed)
+        check_fields(self)
         if self.mirror and self.n % 2:
             raise InputError(
                 f"`n` must be even with `mirror`, which draws pairs, got {self.n}."
             )
-        check_positive(time_limit=self.time_limit)
-        if self.drop_height is not None:
-            check_positive(drop_height=self.drop_height)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccessConfig:
     """How the time from pose i to pose j is measured, and when j counts as reached."""
 
-    time_limit: float = ForBittle(3.0, "s")
+    time_limit: Positive = ForBittle(3.0, "s")
     """A robot still moving after this time has not reached pose j [s]."""
-    move_time: float = 0.0
+    move_time: NotNegative = 0.0
     """Time in which joint targets move to those of pose j, in a straight line [s]; with
     0 they jump, and strong servos may fling the robot."""
-    joint_tol: float = ForBittle(0.5, "rad over joints")
+    joint_tol: Positive = ForBittle(0.5, "rad over joints")
     """Largest distance of the joint positions to those of pose j, L2 norm [rad]."""
-    height_tol: float = ForBittle(0.01, "m")
+    height_tol: Positive = ForBittle(0.01, "m")
     """Largest difference of base height to that of pose j [m]."""
-    gravity_tol: float = 0.1
+    gravity_tol: Positive = 0.1
     """Largest distance of the unit gravity vectors in the body frame, L2 norm [-]."""
 
     def __post_init__(self) -> None:
-        check_positive(
-            time_limit=self.time_limit,
-            joint_tol=self.joint_tol,
-            height_tol=self.height_tol,
-            gravity_tol=self.gravity_tol,
-        )
-        check_not_negative(move_time=self.move_time)
-        if self.move_time:
-            check_positive(move_time=self.move_time)  # nor implausibly large
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GrowConfig:
     """How poses are added to the graph until the robot gets up from nearly all."""
 
-    share: float = 0.99
+    share: Annotated[float, Kind(0, 1, above=True)] = 0.99
     """Share of fresh poses from which the robot must stand up within the time of a
     test; then growth stops [-]."""
-    most: int = 500
+    most: Poses = 500
     """Largest number of poses in the posture graph."""
-    tests: int = 200
+    tests: Annotated[int, whole(2, 10**5)] = 200
     """Number of fresh poses from which the plan is followed in each round."""
-    added: int = 24
+    added: Poses = 24
     """Number of poses that join in a round, at most; in the first round of a run, half
     as many more around standing."""
-    patience: int = 3
+    patience: Count = 3
     """Number of rounds without a better result after which growth stops."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the fresh poses."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise InputError(f"`share` must lie in (0, 1], got {self.share}.")
-        if self.tests < 2:
-            raise InputError(f"`tests` must be at least 2 poses, got {self.tests}.")
-        check_counts(most=self.most, added=self.added, patience=self.patience)
-        check_not_negative(seed=self.seed)
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GetUpConfig:
     """How get-up skills are searched for: postures in a row from a trapped pose."""
 
-    skills: int = 4
+    skills: Size = 4
     """Largest number of skills to search for; each frees the poses that lead to it."""
-    postures: int = 5
+    postures: Size = 5
     """Number of postures of a skill."""
-    candidates: int = 1024
+    candidates: Annotated[int, whole(8, 10**5)] = 1024
     """Number of candidates in each round; on a GPU, ten times as many take little more
     time."""
-    rounds: int = 12
+    rounds: Count = 12
     """Number of rounds; each varies the best candidates of the rounds before."""
-    posture_time: float = ForBittle(0.2, "s")
+    posture_time: Positive = ForBittle(0.2, "s")
     """Typical time to go from one posture to the next [s]."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the draws."""
 
     def __post_init__(self) -> None:
-        check_counts(skills=self.skills, postures=self.postures, rounds=self.rounds)
-        check_positive(posture_time=self.posture_time)
-        if self.candidates < 8:
-            raise InputError(f"`candidates` must be at least 8, got {self.candidates}.")
-        check_not_negative(seed=self.seed)
+        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,38 +201,30 @@ class ClusterConfig:
     """K-Access, or another method: K-Means on gravity and joints, the same with gravity
     weighted by 2, directed k-medoids (mean access from the best centroid), directed
     Louvain, Infomap, directed spectral clustering."""
-    k: int | None = None
+    k: Poses | None = None
     """Number of clusters; by default the method chooses, K-Access the one with the best
     index. Louvain and Infomap always choose."""
-    k_max: int = 120
+    k_max: Annotated[int, whole(2, 10**5)] = 120
     """Largest number of clusters to try."""
     solver: Literal["swap", "alternate"] = "swap"
     """Solver of K-Access: `alternate` is the paper's Algorithm 1; `swap` then
     swaps centroids for other poses as long as this raises the index."""
-    alpha: float = 1.0
+    alpha: NotNegative = 1.0
     """Penalty of the index for each cluster with only one pose [-]."""
-    n_init: int = 30
+    n_init: Count = 30
     """Number of restarts of Algorithm 1 for each k."""
-    n_bootstrap: int = 0
+    n_bootstrap: Annotated[int, whole(0, 10**4)] = 0
     """Number of bootstrap resamples on which the choice of k is repeated, to see how
     stable it is. Each takes as long as the choice itself."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the restarts."""
 
     def __post_init__(self) -> None:
-        check_choice(method=(self.method, METHODS))
-        if self.k is not None and self.k < 1:
-            raise InputError(f"`k` must be at least 1, got {self.k}.")
-        if self.k_max < 2:
-            raise InputError(f"`k_max` must be at least 2, got {self.k_max}.")
-        if self.n_init < 1:
-            raise InputError(f"`n_init` must be at least 1, got {self.n_init}.")
-        check_not_negative(seed=self.seed)
-        if self.n_bootstrap < 0 or (self.n_bootstrap and self.k is not None):
-            raise InputError(
-                "`n_bootstrap` must be at least 0, and must be 0 if `k` is given, got "
-                f"{self.n_bootstrap}."
-            )
+        check_fields(self)
+        unused = METHODS[self.method].unused
+        check_left_out(self, unused, f"with method {self.method}")
+        if self.k is not None:
+            check_left_out(self, ("k_max", "n_bootstrap"), "if `k` is given")
 
 
 Config = TypeVar("Config", StillConfig, SampleConfig, AccessConfig)

@@ -1,6 +1,7 @@
 """Simulators. Each has one method for physics: `settle`."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from kaccess.base.errors import InputError
 from kaccess.config import EngineConfig, EngineName, StillConfig
@@ -59,6 +60,8 @@ def make_engines(
     """Return two or more engines for a robot, by name; `device` is that of warp."""
     if len(set(names)) < 2:
         raise InputError(f"`engines` must be two or more, got {' '.join(names)}.")
+    if device is not None and "warp" not in names:
+        raise InputError("`device` is for the engine 'warp'. Leave it out.")
     return {
         name: make_engine(
             EngineConfig(
@@ -85,6 +88,6 @@ def make_replayer(
 
 def as_engine(engine: Engine | EngineName | EngineConfig, robot: Robot) -> Engine:
     """Return the given engine, or make one from a name or settings."""
-    if isinstance(engine, str | EngineConfig):
-        return make_engine(engine, robot)
-    return engine
+    if hasattr(engine, "settle"):
+        return cast("Engine", engine)
+    return make_engine(engine, robot)

@@ -8,13 +8,20 @@ half of the search each candidate is performed twice in a row, so that skills th
 be repeated earn more.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray, Progress
-from kaccess.config import EngineConfig, EngineName, ForBittle, GetUpConfig, SkillConfig
+from kaccess.config import (
+    EngineConfig,
+    EngineName,
+    ForBittle,
+    GetUpConfig,
+    SkillConfig,
+    check_left_out,
+)
 from kaccess.engines import make_engine, make_replayer
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
@@ -22,6 +29,7 @@ from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
 from kaccess.study.growing import SkillSearch, search_get_ups
+from kaccess.study.names import check_name
 
 __all__ = [
     "Skill",
@@ -142,6 +150,8 @@ def search_study(
     """
     robot, task = study.robot, make_task(config.task, study.robot)
     if task.to_stand:
+        unused = [each.name for each in fields(config) if each.name != "task"]
+        check_left_out(config, unused, "here: get-up skills have settings of their own")
         return search_get_ups(
             study,
             get_up or GetUpConfig(),
@@ -149,13 +159,15 @@ def search_study(
             replayer=make_replayer(engine, robot, study.still),
             progress=progress,
         )
+    if get_up not in (None, GetUpConfig()):
+        raise InputError(f"`get_up` has no effect with task {task.name}. Leave it out.")
     stored = study.read_jsons("skills").get(task.name, {})
     if stored.get("settings") == asdict(config):
         return find_skill(study, task)
     n_threads = EngineConfig.of(engine).threads
     found = search_skill(robot, task, config, n_threads=n_threads, progress=progress)
     content = {"settings": asdict(config), **asdict(found)}
-    study.write_json(f"skills/{task.name}.json", content)
+    study.write_json(f"skills/{check_name(task.name, 'a task')}.json", content)
     return found
 
 

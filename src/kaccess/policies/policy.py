@@ -62,25 +62,36 @@ class Policy:
         x = np.tanh(x @ self.weights[-1] + self.biases[-1])
         return scale(x, self.low, self.high)
 
-    def save(self, path: Path) -> None:
-        """Write the policy to a file."""
+    def get_arrays(self) -> dict[str, Array]:
+        """Return all arrays of the policy, by name."""
         arrays = {"low": self.low, "high": self.high}
         for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays[f"weight {i}"], arrays[f"bias {i}"] = weight, bias
-        write_tensors(path, _KIND, {"metadata": dict(self.metadata)}, arrays)
+        return arrays
 
     @classmethod
-    def load(cls, path: str | Path) -> "Policy":
-        """Read a policy that `save` wrote."""
-        header, arrays = read_tensors(Path(path), _KIND)
+    def of_arrays(
+        cls, arrays: Mapping[str, Array], metadata: Mapping[str, Any]
+    ) -> "Policy":
+        """Return the policy with the arrays that `get_arrays` returned."""
         n = sum(name.startswith("weight") for name in arrays)
         return cls(
             weights=tuple(arrays[f"weight {i}"] for i in range(n)),
             biases=tuple(arrays[f"bias {i}"] for i in range(n)),
             low=arrays["low"],
             high=arrays["high"],
-            metadata=header["metadata"],
+            metadata=metadata,
         )
+
+    def save(self, path: Path) -> None:
+        """Write the policy to a file."""
+        write_tensors(path, _KIND, {"metadata": dict(self.metadata)}, self.get_arrays())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Policy":
+        """Read a policy that `save` wrote."""
+        header, arrays = read_tensors(Path(path), _KIND)
+        return cls.of_arrays(arrays, header["metadata"])
 
 
 def scale(actions: Array, low: Array, high: Array) -> Array:

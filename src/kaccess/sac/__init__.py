@@ -8,7 +8,7 @@ except ImportError as error:
         "`pip install 'kaccess[train]'`."
     ) from error
 
-from kaccess.sac.checkpoint import Checkpoint, load_checkpoint
+from kaccess.sac.checkpoint import Checkpoint, find_owners, load_checkpoint
 from kaccess.sac.learners import Shape
 from kaccess.sac.loop import Trained, train
 from kaccess.sac.plan import CurveTests, Evaluate, Plan, RunFolder, WarmUp
@@ -27,6 +27,7 @@ __all__ = [
     "Shape",
     "Trained",
     "WarmUp",
+    "find_owners",
     "load_checkpoint",
     "load_policies",
     "train",

@@ -7,6 +7,7 @@ position is stored.
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ import torch
 
 from kaccess.base.errors import InputError
 from kaccess.base.settings import describe_changes
-from kaccess.base.tensors import read_tensors, write_tensors
+from kaccess.base.tensors import read_header, read_tensors, write_tensors
 from kaccess.sac.population import Population
 
 __all__ = [
     "Checkpoint",
+    "find_owners",
     "load_checkpoint",
     "restore_population",
     "save_checkpoint",
@@ -103,3 +105,16 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """
     header, arrays = read_tensors(path, _KIND)
     return Checkpoint(header["settings"], header["progress"], arrays)
+
+
+def find_owners(folder: Path) -> dict[str, Path]:
+    """Return the checkpoint that holds each learner of a folder, by learner name.
+
+    Checkpoints that cannot be read are left out.
+    """
+    owners: dict[str, Path] = {}
+    for path in sorted(folder.glob("[!.]*.safetensors")):  # no drafts
+        with suppress(InputError):
+            names = read_header(path, _KIND)["settings"]["names"]
+            owners |= dict.fromkeys(names, path)
+    return owners

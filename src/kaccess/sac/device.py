@@ -1,7 +1,8 @@
 """The device that learns: its choice, transfers to and from it, CUDA graphs."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from kaccess.base.errors import InputError
 
-__all__ = ["HostDeviceBuffer", "capture_graph", "find_device"]
+__all__ = ["HostDeviceBuffer", "capture_graph", "explain_memory", "find_device"]
 
 
 def find_device(name: str) -> torch.device:
@@ -34,6 +35,18 @@ def find_device(name: str) -> torch.device:
     if device.type == "cuda" and device.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return device
+
+
+@contextmanager
+def explain_memory() -> Iterator[None]:
+    """Raise `MemoryError` where torch, for lack of memory, raises a `RuntimeError`."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "allocate" not in str(error):
+            raise
+        first, *_ = str(error).splitlines()
+        raise MemoryError(f"torch: {first}") from error
 
 
 class HostDeviceBuffer:

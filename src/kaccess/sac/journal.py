@@ -37,10 +37,9 @@ class Journal:
     ) -> None:
         """Add a row to `<curve>.csv` of a learner."""
         path = self._folders[learner] / f"{curve}.csv"
-        new = not path.exists()
         with path.open("a", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
-            if new:
+            if not file.tell():
                 rows.writerow(["step", *values])
             rows.writerow([step, *(_format(value) for value in values.values())])
         if self._writers:
@@ -75,11 +74,13 @@ def _remove_after(path: Path, step: int) -> None:
 
 
 def _open_writers(folders: Sequence[Path], step: int) -> list[Any]:
-    """Return the TensorBoard writer of each folder; none if it is not installed."""
+    """Return the TensorBoard writer of each folder; none if it is not installed.
+
+    Events after the step, which a killed run may have left, are not shown.
+    """
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         logger.info("TensorBoard is not installed; curves go to CSV files only.")
         return []
-    purge = step + 1 if step else None
-    return [SummaryWriter(str(folder), purge_step=purge) for folder in folders]
+    return [SummaryWriter(str(folder), purge_step=step + 1) for folder in folders]

@@ -19,6 +19,7 @@ from gymnasium.vector import VectorEnv
 from kaccess.base.types import TrainProgress
 from kaccess.config import SacConfig
 from kaccess.sac.cpu import tune_cpu
+from kaccess.sac.device import explain_memory
 from kaccess.sac.interrupt import defer_interrupts
 from kaccess.sac.journal import Journal
 from kaccess.sac.plan import CurveTests, Plan, RunFolder
@@ -45,6 +46,7 @@ class Trained:
     """Steps that each learner has made."""
 
 
+@explain_memory()
 def train(
     env: "VectorEnv[Any, Any, Any]",
     config: SacConfig,
@@ -70,6 +72,7 @@ def train(
         InputError: If the environment, the device or the folder's checkpoint does not
             fit.
         KeyboardInterrupt: If interrupted; the run is stored first.
+        MemoryError: If there is not enough memory, here or on the device.
     """
     envs = Envs(env, len(plan.names) * config.envs_per_learner)
     store = Store(folder, describe_run(envs, config, plan))
@@ -80,11 +83,10 @@ def train(
         step=run.step,
         tensorboard=folder.tensorboard,
     )
-    known = checkpoint.progress.get("best", {}) if checkpoint else {}
-    best = BestPolicies(tests.best_by if tests else (), known)
+    best = BestPolicies(tests.best_by if tests else (), run.policies, checkpoint)
     tester = _Tester(tests, run, journal, best)
     reporter = _Reporter(progress, run, plan.n_steps)
-    checkpoint_timer = _Timer(folder.checkpoint_every)
+    checkpoint_timer = _Timer(folder.checkpoint_every, first=folder.first_checkpoint)
     with (
         defer_interrupts() as is_interrupted,
         closing(journal),
@@ -101,8 +103,9 @@ def train(
                 break
             if checkpoint_timer.is_due():
                 store.save(run, best)
-            for learner, episode in run.advance():
-                journal.add_row("episodes", learner, run.step, episode)
+            with run.make_step():
+                for learner, episode in run.advance():
+                    journal.add_row("episodes", learner, run.step, episode)
     return Trained(run.policies, dict(run.stopped), run.step)
 
 
@@ -135,11 +138,12 @@ class _Tester:
             return
         scores = tests.evaluate(run.policies, run.step)
         alive = run.alive
-        for p in np.flatnonzero(alive).tolist():
-            row = {name: float(values[p]) for name, values in scores.items()}
-            self._journal.add_row("evaluation", p, run.step, row)
-            self._best.compare(run.policies, p, row)
-        run.n_evaluations = n_due
+        with run.make_step():
+            for p in np.flatnonzero(alive).tolist():
+                row = {name: float(values[p]) for name, values in scores.items()}
+                self._journal.add_row("evaluation", p, run.step, row)
+                self._best.compare(p, row)
+            run.n_evaluations = n_due
         self.means = {
             name: float(values[alive].mean()) for name, values in scores.items()
         }
@@ -150,19 +154,20 @@ class _Timer:
 
     Args:
         seconds: Interval [s].
-        at_once: Whether it is also due at the beginning.
+        first: Time until it is due for the first time, if that is less [s].
     """
 
-    def __init__(self, seconds: float, *, at_once: bool = False) -> None:
+    def __init__(self, seconds: float, *, first: float) -> None:
         self._seconds = seconds
-        self._last = -np.inf if at_once else time.monotonic()
+        self._due_at = time.monotonic() + min(first, seconds)
 
     def is_due(self) -> bool:
         """Return whether it is due; if so, the time starts again."""
         now = time.monotonic()
-        due = now - self._last > self._seconds
-        self._last = now if due else self._last
-        return due
+        if now < self._due_at:
+            return False
+        self._due_at = now + self._seconds
+        return True
 
 
 class _Reporter:
@@ -171,7 +176,7 @@ class _Reporter:
     def __init__(self, progress: TrainProgress | None, run: Run, n_steps: int) -> None:
         self._progress, self._run, self._n_steps = progress, run, n_steps
         self._began, self._first = time.monotonic(), run.step
-        self._timer = _Timer(_SECONDS_BETWEEN_REPORTS, at_once=True)
+        self._timer = _Timer(_SECONDS_BETWEEN_REPORTS, first=0.0)
 
     def report_if_due(self, scores: Mapping[str, float], *, is_over: bool) -> None:
         """Report returns, speed and the scores of the last test."""

@@ -82,12 +82,14 @@ class RunFolder:
         path: Folder.
         checkpoint: Name of the checkpoint file, without its ending.
         checkpoint_every: Time between two checkpoints [s].
+        first_checkpoint: Time until the first checkpoint, if that is less [s].
         tensorboard: Whether to write for TensorBoard, if it is installed.
     """
 
     path: Path
     checkpoint: str = "checkpoint"
     checkpoint_every: float = 600.0
+    first_checkpoint: float = 60.0
     tensorboard: bool = True
 
 

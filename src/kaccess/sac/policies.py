@@ -75,8 +75,12 @@ class Policies:
             biases=tuple(bias for _, bias in layers),
             low=self._low.copy(),
             high=self._high.copy(),
-            metadata={"learner": self.names[i], **self._metadata},
+            metadata=self.describe(self.names[i]),
         )
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """Return the facts for the policy file of a learner."""
+        return {"learner": name, **self._metadata}
 
 
 def load_policies(path: str | Path, device: str = "cpu") -> Policies:

@@ -1,7 +1,8 @@
 """A run: a population in its environments, one step at a time."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -50,7 +51,8 @@ class Run:
         n_evaluations: Tests so far.
         stopped: Learners that stopped because of a number that is not finite: a message
             for each, by name.
-        between_steps: Whether no step is under way, so that the run can be stored.
+        between_steps: Whether the run and its curves are at the end of a step, so that
+            the run can be stored.
     """
 
     def __init__(
@@ -137,7 +139,6 @@ class Run:
         Returns:
             Episodes that ended with this step.
         """
-        self.between_steps = False
         if self.step >= self.config.warmup_steps:
             self.population.update()
         outcome = self.envs.step(self._actions)
@@ -147,9 +148,17 @@ class Run:
         self._obs = outcome.obs
         self._actions = self._act(outcome.done | ~outcome.real, experience)
         self._check_learners()
-        episodes = self._finish_episodes(outcome)
+        return self._finish_episodes(outcome)
+
+    @contextmanager
+    def make_step(self) -> Iterator[None]:
+        """Change the run and its curves together within this block.
+
+        If it fails, one may be ahead of the other, and the run must not be stored.
+        """
+        self.between_steps = False
+        yield
         self.between_steps = True
-        return episodes
 
     def get_metrics(self) -> dict[str, float]:
         """Return the mean return of the last episodes; empty if none has ended."""

@@ -1,4 +1,10 @@
-"""Files of a run: its checkpoint, and the last and best policy of each learner."""
+"""Files of a run: its checkpoint, and the last and best policy of each learner.
+
+The checkpoint is written first and holds all that the other files hold. So a save has
+happened once the checkpoint is in its place: if the process is killed before that, the
+run resumes from the checkpoint before, and if it is killed after that, the next save
+writes the policies again.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,24 +44,53 @@ class BestPolicies:
 
     Args:
         by: Names of the scores of a test, most important first; more is better.
+        policies: Current policies of the learners.
+        checkpoint: Checkpoint to resume from, if there is one.
+
+    Attributes:
         scores: Scores of the best policies so far, by name of the learner.
     """
 
-    def __init__(self, by: Sequence[str], scores: Mapping[str, list[float]]) -> None:
-        self._by, self.scores = by, dict(scores)
-        self._new: dict[str, Policy] = {}
+    def __init__(
+        self, by: Sequence[str], policies: Policies, checkpoint: Checkpoint | None
+    ) -> None:
+        self._by, self._policies = by, policies
+        self.scores: dict[str, list[float]] = {}
+        self._best: dict[str, Policy] = {}
+        if checkpoint:
+            self.scores = dict(checkpoint.progress.get("best", {}))
+            self._best = self._read(checkpoint)
+        self._unsaved = set(self._best)
 
-    def compare(self, policies: Policies, p: int, row: Mapping[str, float]) -> None:
+    def _read(self, checkpoint: Checkpoint) -> dict[str, Policy]:
+        """Return the best policies of a checkpoint; older ones hold none."""
+        stored = {name: checkpoint.select(f"best/{name}") for name in self.scores}
+        return {
+            name: Policy.of_arrays(arrays, self._policies.describe(name))
+            for name, arrays in stored.items()
+            if arrays
+        }
+
+    def compare(self, p: int, row: Mapping[str, float]) -> None:
         """Keep the policy of a learner if its scores are the best so far."""
-        name, scores = policies.names[p], [row[score] for score in self._by]
+        name, scores = self._policies.names[p], [row[score] for score in self._by]
         if scores and np.isfinite(scores).all() and scores > self.scores.get(name, []):
-            self.scores[name], self._new[name] = scores, policies[p]
+            self.scores[name], self._best[name] = scores, self._policies[p]
+            self._unsaved.add(name)
+
+    def get_arrays(self) -> dict[str, np.ndarray]:
+        """Return the best policies as arrays, by name."""
+        return {
+            f"best/{name}/{key}": array
+            for name, policy in self._best.items()
+            for key, array in policy.get_arrays().items()
+        }
 
     def save(self, folder: Path) -> None:
         """Write the best policies that have not been written yet."""
-        for name, policy in self._new.items():
-            policy.save(folder / name / BEST_POLICY)
-        self._new.clear()
+        for name in sorted(self._unsaved):
+            self._best[name].save(folder / name / BEST_POLICY)
+            self._unsaved.discard(name)
 
 
 class Store:
@@ -80,12 +115,12 @@ class Store:
 
     def save(self, run: Run, best: BestPolicies) -> None:
         """Write checkpoint and policies of a run that is between two steps."""
+        progress = run.get_progress() | {"best": best.scores}
+        arrays = run.get_arrays() | best.get_arrays()
+        save_checkpoint(self._path, Checkpoint(self._settings, progress, arrays))
         for i, name in enumerate(run.names):
             run.policies[i].save(self._folder / name / LAST_POLICY)
         best.save(self._folder)
-        progress = run.get_progress() | {"best": best.scores}
-        checkpoint = Checkpoint(self._settings, progress, run.get_arrays())
-        save_checkpoint(self._path, checkpoint)
 
     @contextmanager
     def save_at_end(self, run: Run, best: BestPolicies) -> Iterator[None]:

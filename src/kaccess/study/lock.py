@@ -1,20 +1,45 @@
-"""A lock on a study's folder, for files that are read, changed and written back."""
+"""Locks on folders of a study. The operating system frees those of dead processes."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
-__all__ = ["lock_folder"]
+from kaccess.base.errors import InputError
+
+__all__ = ["hold_folders", "lock_folder"]
 
 
 @contextmanager
 def lock_folder(path: Path) -> Iterator[None]:
     """Keep other processes from changing shared files of a study within this block.
 
-    The operating system frees the lock when its process ends, however it ends. Hold it
-    only briefly: other processes wait for it.
+    Hold it only briefly: other processes wait for it.
     """
-    with FileLock(path / ".lock", mode=0o666):  # for all users who may write there
+    with _make_lock(path):
         yield
+
+
+@contextmanager
+def hold_folders(paths: Iterable[Path]) -> Iterator[None]:
+    """Be the only process that works in these folders within this block.
+
+    Raises:
+        InputError: If another process works in one of them. It is not waited for.
+    """
+    with ExitStack() as held:
+        for path in paths:
+            path.mkdir(parents=True, exist_ok=True)
+            try:
+                held.enter_context(_make_lock(path).acquire(timeout=0))
+            except Timeout:
+                raise InputError(
+                    f"Another process is at work in {path}. Wait until it ends, or "
+                    "stop it. Then run the same command again."
+                ) from None
+        yield
+
+
+def _make_lock(path: Path) -> FileLock:
+    return FileLock(path / ".lock", mode=0o666)  # for all users who may write there

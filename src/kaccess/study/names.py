@@ -5,8 +5,12 @@
 
 Conditions are in the compact form of `Conditions.text`, such as `torque=0.6`; it has
 no underscore and no at sign.
+
+Names of starts, tasks and methods become names of files and folders. `check_name` is
+the rule for all of them: they are names, not paths.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +23,30 @@ __all__ = [
     "LearnerName",
     "RunsName",
     "TestName",
+    "check_name",
     "find_learners",
     "name_population",
 ]
 
 _SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
+_NAME = re.compile(r"[^\W_][\w.-]*")
+_LONGEST = 220  # characters of a file's name, without its ending and marks of drafts
+
+
+def check_name(name: str, what: str) -> str:
+    """Return a name; raise `InputError` if it cannot be that of a file or folder.
+
+    Args:
+        name: The name.
+        what: What has this name, such as `a task`.
+    """
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST:
+        raise InputError(
+            f"The name of {what} must be letters, digits, hyphens, dots and "
+            f"underscores, and begin with a letter or digit, got {name!r}. It is a "
+            "name, not a path."
+        )
+    return name
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,10 @@ class LearnerName:
     @classmethod
     def of(cls, starts: str, seed: int) -> "LearnerName":
         """Return the name for starts as a user writes them, such as `ka+rnd:0.2`."""
-        return cls(_to_folder_name(starts), seed)
+        folder = _to_folder_name(starts)
+        for part in folder.split("+"):
+            check_name(part, "starts")
+        return cls(folder, seed)
 
     @classmethod
     def parse(cls, text: str) -> "LearnerName":
@@ -153,7 +179,13 @@ def find_learners(folder: Path, file: str) -> dict[str, Path]:
 def name_population(starts: Sequence[str], seeds: range) -> str:
     """Return the name of the checkpoint of learners that are trained together."""
     which = f"{seeds[0]}-{seeds[-1]}" if seeds[0] else f"{len(seeds)}"
-    return f"checkpoint_{_to_folder_name('_'.join(starts))}_{which}"
+    name = f"checkpoint_{_to_folder_name('_'.join(starts))}_{which}"
+    if len(name) > _LONGEST:
+        raise InputError(
+            f"`starts` are too many for the name of one checkpoint, got {len(starts)}. "
+            "Train them in several commands."
+        )
+    return name
 
 
 def _to_folder_name(starts: str) -> str:

@@ -21,6 +21,7 @@ from kaccess.starts import (
     list_starts,
     parse_mixture,
 )
+from kaccess.study.names import check_name
 from kaccess.study.study import Study
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig:
 
 
 def _make_path(study: Study, name: str) -> Path:
-    return study.path / "starts" / f"{name}.npz"
+    return study.path / "starts" / f"{check_name(name, 'starts')}.npz"
 
 
 def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:

@@ -36,7 +36,7 @@ from kaccess.study.arrays import Arrays, create_arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import read_graph, read_n_moves, write_graph
 from kaccess.study.lock import lock_folder
-from kaccess.study.names import RunsName, TestName
+from kaccess.study.names import RunsName, TestName, check_name
 from kaccess.study.origin import describe_loading, describe_origin
 
 __all__ = ["SETTINGS_FILE", "Study", "StudyLike"]
@@ -322,11 +322,13 @@ class Study:
 
     def write_clustering(self, method: str, clustering: StoredClustering) -> None:
         """Store a clustering; it replaces the last one of the same method."""
-        self.write_json(f"clusters/{method}.json", clustering.content())
+        name = check_name(method, "a method")
+        self.write_json(f"clusters/{name}.json", clustering.content())
         self._clusterings[method] = clustering
 
     def runs_folder(self, runs: RunsName) -> Path:
         """Return the folder of the runs of a task under some conditions."""
+        check_name(runs.task, "a task")
         return self.path / "train" / runs.text
 
     def runs(self) -> dict[RunsName, Path]:
@@ -336,6 +338,7 @@ class Study:
 
     def write_test(self, test: TestName, content: Settings) -> None:
         """Store the scores of all policies of some runs."""
+        check_name(test.runs.task, "a task")
         self.write_json(f"evaluation/{test.text}.json", content)
 
     def tests(self) -> dict[TestName, dict[str, Any]]:
@@ -351,7 +354,7 @@ class Study:
 
     def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
         """Return the contents of the JSON files in a folder, by their stems."""
-        paths = sorted((self.path / folder).glob("*.json"))
+        paths = sorted((self.path / folder).glob("[!.]*.json"))  # no drafts
         return {path.stem: read_json(path) for path in paths}
 
 

@@ -1,28 +1,31 @@
 """The learners of a run: their starts, seeds and names, and which are guided."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from kaccess.base.errors import InputError
+from kaccess.base.files import remove_drafts
 from kaccess.config import TrainConfig
 from kaccess.envs.task import Task
 from kaccess.guide import Guide
 from kaccess.policies import LAST_POLICY
 from kaccess.starts import GUIDED, InitialStates
 from kaccess.study import LearnerName, Study
+from kaccess.study.lock import hold_folders
 from kaccess.study.names import name_population
 from kaccess.study.starts import find_starts
 from kaccess.training.warm_up import GuidedWarmUp
 
 __all__ = [
     "Learner",
+    "claim_learners",
     "name_checkpoint",
     "make_learners",
     "make_warm_up",
-    "require_new",
 ]
 
 
@@ -87,14 +90,46 @@ def _list_seeds(config: TrainConfig) -> range:
     return range(config.first_seed, config.first_seed + config.seeds)
 
 
-def require_new(folder: Path, names: Sequence[str], *, checkpoint: str) -> None:
+@contextmanager
+def claim_learners(
+    folder: Path, names: Sequence[str], *, checkpoint: str
+) -> Iterator[None]:
+    """Be the only process that trains these learners within this block.
+
+    Args:
+        folder: Folder of the runs.
+        names: Learner names.
+        checkpoint: Name of the checkpoint of their population.
+
+    Raises:
+        InputError: If another process trains one of them, or if one of them was trained
+            as part of another population.
+    """
+    with hold_folders(folder / name for name in names):
+        whole = folder / f"{checkpoint}.safetensors"
+        if not whole.exists():
+            _require_new(folder, names)
+        for path in (whole, *(folder / name / "*" for name in names)):
+            remove_drafts(path)
+        yield
+
+
+def _require_new(folder: Path, names: Sequence[str]) -> None:
     """Raise `InputError` if a learner was trained as part of another population."""
-    if (folder / f"{checkpoint}.safetensors").exists():
-        return
-    known = [name for name in names if (folder / name / LAST_POLICY).exists()]
-    if known:
-        raise InputError(
-            f"{folder / known[0]} was already trained, in a different population. To "
-            "resume it, give the same starts and seeds. To add learners, give other "
-            "starts, or further seeds with `--first-seed`. Or delete it."
-        )
+    from kaccess.sac import find_owners
+
+    owners = find_owners(folder)
+    for name in names:
+        if name in owners:
+            raise InputError(
+                f"{folder / name} was already trained, in a different population: that "
+                f"of {owners[name].name}. To resume it, give the same starts and "
+                "seeds. To add learners, give other starts, or further seeds with "
+                "`--first-seed`. Or delete it."
+            )
+        if (folder / name / LAST_POLICY).exists():
+            raise InputError(
+                f"{folder / name} holds a policy, but no checkpoint to resume from: it "
+                "was deleted, or never written. Delete that folder too, to train "
+                "the learner from the beginning, or give other starts or seeds."
+            )

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kaccess.base.errors import TrainingError
 from kaccess.base.types import Array, TrainProgress
-from kaccess.config import EngineConfig, SacConfig, TrainConfig
+from kaccess.config import (
+    EngineConfig,
+    SacConfig,
+    Threads,
+    TrainConfig,
+    check_number,
+)
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
@@ -18,14 +25,14 @@ from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName, Study
 from kaccess.training.learners import (
     Learner,
+    claim_learners,
     make_learners,
     make_warm_up,
     name_checkpoint,
-    require_new,
 )
 
 if TYPE_CHECKING:  # torch is loaded only to train
-    from kaccess.sac import Evaluate, Policies
+    from kaccess.sac import Evaluate, Policies, Trained
 
 __all__ = ["describe_policy", "make_curve_test", "train_learners"]
 
@@ -51,7 +58,12 @@ def train_learners(
 
     Returns:
         The folder of the runs.
+
+    Raises:
+        InputError: If starts, settings or folder cannot be used.
+        TrainingError: If all learners broke down.
     """
+    check_number(Threads, threads=n_threads)
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
     task = make_task(config.task, study.robot)
@@ -60,30 +72,47 @@ def train_learners(
     learners = make_learners(study, config, task)
     names, checkpoint = [each.name for each in learners], name_checkpoint(config)
     folder = study.runs_folder(RunsName(task.name, conditions.text))
-    require_new(folder, names, checkpoint=checkpoint)
-    evaluate = make_curve_test(
-        study, config, task, conditions, n_learners=len(learners), n_threads=n_threads
-    )
-    n_envs = sac.envs_per_learner
-    plan = Plan(
-        names,
-        seeds=[each.seed for each in learners],
-        n_steps=config.episodes * task.episode_steps,
-        warm_up=make_warm_up(study, learners, task, envs_per_learner=n_envs),
-        metadata=describe_policy(task, study.robot, conditions),
-    )
-    train(
-        _make_env(study, learners, task, conditions, n_envs, n_threads),
-        sac,
-        plan=plan,
-        folder=RunFolder(folder, checkpoint),
-        device=device,
-        tests=CurveTests(
-            evaluate, config.test_every * task.episode_steps, ("success", "reward")
-        ),
-        progress=progress,
-    )
+    with claim_learners(folder, names, checkpoint=checkpoint):
+        evaluate = make_curve_test(
+            study,
+            config,
+            task,
+            conditions,
+            n_learners=len(learners),
+            n_threads=n_threads,
+        )
+        n_envs = sac.envs_per_learner
+        plan = Plan(
+            names,
+            seeds=[each.seed for each in learners],
+            n_steps=config.episodes * task.episode_steps,
+            warm_up=make_warm_up(study, learners, task, envs_per_learner=n_envs),
+            metadata=describe_policy(task, study.robot, conditions),
+        )
+        trained = train(
+            _make_env(study, learners, task, conditions, n_envs, n_threads),
+            sac,
+            plan=plan,
+            folder=RunFolder(folder, checkpoint),
+            device=device,
+            tests=CurveTests(
+                evaluate, config.test_every * task.episode_steps, ("success", "reward")
+            ),
+            progress=progress,
+        )
+    _require_success(trained, folder)
     return folder
+
+
+def _require_success(trained: "Trained", folder: Path) -> None:
+    """Raise `TrainingError` if no learner has reached the end."""
+    if len(trained.stopped) == len(trained.policies):
+        first, *_ = trained.stopped.values()
+        raise TrainingError(
+            f"All learners broke down: {first} Their curves are in {folder}. To train "
+            "them again with other settings, such as a lower learning rate, delete "
+            "their checkpoint there and their folders."
+        )
 
 
 def _make_env(

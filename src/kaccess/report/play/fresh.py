@@ -49,7 +49,7 @@ def choose_pose(config: PlayConfig, qpos: Array, among: BoolArray | None = None)
         among: (n,) poses to prefer; by default all.
     """
     if config.pose is not None:
-        if not 0 <= config.pose < len(qpos):
+        if config.pose >= len(qpos):
             last = len(qpos) - 1
             raise InputError(f"`pose` must be one of 0 to {last}, got {config.pose}.")
         return config.pose

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kaccess.base.errors import InputError
-from kaccess.config import TEST_SECONDS, PlayConfig
+from kaccess.config import TEST_SECONDS, PlayConfig, check_left_out
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
@@ -100,9 +100,8 @@ def _play_move(study: Study, source: int, goal: int, seconds: float) -> Clip:
 
 def _play_policy(study: Study, config: PlayConfig) -> Clip:
     """Return the motion of a policy of a study, or of its guide, from a test pose."""
+    check_left_out(config, ("poses", "seed"), "in a study, which has its test poses")
     pose = config.pose or 0
-    if pose < 0:
-        raise InputError(f"`pose` must not be negative, got {pose}.")
     task = make_task(config.task, study.robot)
     under = Conditions.parse(config.shown_under)
     if config.run == ROUTES:
@@ -121,6 +120,7 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
 
 def _play_shipped(name: str, config: PlayConfig) -> Played:
     """Test a shipped policy on fresh poses, and return its motion from one of them."""
+    check_left_out(config, ("trained_under",), "for a shipped policy")
     under, task = Conditions.parse(config.conditions or ""), make_task(config.task)
     act, robot = act_under(find_shipped(name, task.name), under), load_robot(name)
     qpos = draw_fresh(robot, task, config)

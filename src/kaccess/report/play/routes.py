@@ -4,7 +4,7 @@ import itertools
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, Progress
-from kaccess.config import PlayConfig
+from kaccess.config import PlayConfig, check_left_out
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import place_test_poses
@@ -36,6 +36,7 @@ def play_fresh_routes(
     """
     if study.plan is None:
         raise InputError(summarize_study(study).verdict)
+    check_left_out(config, ("trained_under",), "for a robot that has not trained")
     under = Conditions.parse(config.conditions or "")
     task, robot = make_task(config.task, study.robot), study.robot
     qpos = draw_fresh(robot, task, config)

@@ -1,0 +1,1 @@
+"""Attacks on a study: killed processes, full disks, wrong numbers and names."""
