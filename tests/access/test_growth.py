@@ -238,10 +238,10 @@ def test_a_robot_that_never_rests_has_no_springboards(graph):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"share": 0.0}, r"`share` must lie in \(0, 1\], got 0.0"),
-        ({"share": 1.1}, r"`share` must lie in \(0, 1\], got 1.1"),
-        ({"share": np.nan}, "`share` must lie in"),
-        ({"tests": 1}, "`tests` must be at least 2 poses, got 1"),
+        ({"share": 0.0}, "`share` must be positive, got 0.0"),
+        ({"share": 1.1}, "`share` must be at most 1, got 1.1"),
+        ({"share": np.nan}, "`share` must be a finite number"),
+        ({"tests": 1}, "`tests` must be at least 2, got 1"),
         ({"most": 0}, "`most` must be at least 1, got 0"),
         ({"added": 0}, "`added` must be at least 1"),
         ({"patience": 0}, "`patience` must be at least 1"),

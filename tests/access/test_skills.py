@@ -165,7 +165,7 @@ def test_progress_counts_the_rounds_of_all_searches(graph, tiny_engine):
         ({"rounds": 0}, "`rounds` must be at least 1"),
         ({"candidates": 7}, "`candidates` must be at least 8, got 7"),
         ({"posture_time": 0.0}, "`posture_time` must be positive"),
-        ({"posture_time": np.inf}, "`posture_time` must be positive"),
+        ({"posture_time": np.inf}, "`posture_time` must be a finite number"),
         ({"seed": -1}, "`seed` must not be negative"),
     ],
 )
