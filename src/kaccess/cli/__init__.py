@@ -6,8 +6,6 @@ Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
 
 # Heavy modules are imported by the command that needs them: `--help` answers at once.
 
-import io
-import os
 import sys
 from typing import NoReturn
 
@@ -17,6 +15,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.version import __version__
 from kaccess.cli import commands
 from kaccess.cli.console import show_log
+from kaccess.cli.streams import outlive_readers
 from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 __all__ = ["main"]
@@ -37,19 +36,14 @@ def main(argv: list[str] | None = None) -> None:
     if argv == ["--version"]:
         print(f"kaccess {__version__}")
         return
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # for characters that the terminal lacks
-            stream.reconfigure(errors="backslashreplace")
+    outlive_readers()
     prefer_egl_without_screen()
     show_log()
     try:
         _run(argv)
+        print(end="", flush=True)  # a full disk is noticed here, not after the exit
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
-    except BrokenPipeError:  # the reader of our output has stopped, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(
