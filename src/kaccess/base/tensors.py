@@ -1,7 +1,9 @@
 """Arrays and a JSON header in one safetensors file, which is never half-written."""
 
 import json
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,14 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from kaccess.base.damage import check_content, explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
 
-__all__ = ["read_tensors", "write_tensors"]
+__all__ = ["REMEDY", "read_tensors", "write_tensors"]
+
+_CHECKSUM = "crc32"
+REMEDY = "Put back a copy of it, or train again in a new folder."
 
 
 def write_tensors(
@@ -27,8 +33,8 @@ def write_tensors(
         arrays: Arrays by name.
     """
     # One string: safetensors would write several in random order each time.
-    text = json.dumps({"kind": kind, **header})
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    text = json.dumps({"kind": kind, **header, _CHECKSUM: _checksum(plain)})
     with whole_file(path) as draft:
         save_file(plain, draft, metadata={"kaccess": text})
         draft.chmod(0o644)  # safetensors lets only the owner read it
@@ -40,18 +46,37 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.nd
     Raises:
         InputError: If the file is missing, damaged or of another kind.
     """
-    try:
-        with safe_open(path, framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
-            if (found := header.get("kind")) != kind:
-                raise InputError(
-                    f"{path} must be a {kind}, but it is a "
-                    f"{found or 'file of another kind'}. If another version of kaccess "
-                    "wrote it, use that version, or start again in a new folder."
-                )
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist. Check the path.") from None
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+    with explain_damage(path, REMEDY), _safe_open(path) as file:
+        header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
+        check_content(header, dict, "its header")
+        if (found := header.pop("kind", None)) != kind:
+            raise InputError(
+                f"{path} must be a {kind}, but it is a "
+                f"{found or 'file of another kind'}. If another version of kaccess "
+                "wrote it, use that version, or start again in a new folder."
+            )
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
+        stored = header.pop(_CHECKSUM, None)  # files made before have none
+        if stored not in (None, _checksum(arrays)):
+            raise ValueError("its content is not what was written")
     return header, arrays
+
+
+@contextmanager
+def _safe_open(path: Path) -> Iterator[Any]:
+    """Open a file; what the library raises becomes a `ValueError`."""
+    try:
+        path.stat()  # the library's error of a missing file says less
+        with safe_open(path, framework="numpy") as file:
+            yield file
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    """Return a checksum of arrays, their names, types and shapes."""
+    total = 0
+    for name, array in sorted(arrays.items()):
+        total = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), total)
+        total = zlib.crc32(array.reshape(-1).view(np.uint8).data, total)
+    return total

@@ -7,6 +7,7 @@ more, as in `kaccess access STUDY 2>&1 | head -1`.
 import io
 import os
 import sys
+from typing import Any, TextIO
 
 __all__ = ["outlive_readers"]
 
@@ -47,7 +48,7 @@ def outlive_readers() -> None:
     sys.stderr = _wrap(sys.stderr, OSError)
 
 
-def _wrap(stream: io.TextIOBase, losses: type[OSError]) -> io.TextIOBase:
+def _wrap(stream: TextIO, losses: type[OSError]) -> TextIO:
     """Return a stream to the same descriptor; streams of other kinds stay."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream
@@ -56,9 +57,9 @@ def _wrap(stream: io.TextIOBase, losses: type[OSError]) -> io.TextIOBase:
     if type(raw) is not io.FileIO:  # in memory, or wrapped before
         return stream
     stream.flush()
-    lasting = _Outlasting(raw.fileno(), losses)
+    lasting: Any = _Outlasting(raw.fileno(), losses)
     return io.TextIOWrapper(
-        lasting if raw is stream.buffer else io.BufferedWriter(lasting),  # type: ignore[arg-type]  # as Python does it
+        lasting if raw is stream.buffer else io.BufferedWriter(lasting),
         encoding=stream.encoding,
         errors="backslashreplace",
         line_buffering=stream.line_buffering,

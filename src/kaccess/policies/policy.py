@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from kaccess.base.damage import check_content, explain_damage
 from kaccess.base.errors import InputError
-from kaccess.base.tensors import read_tensors, write_tensors
+from kaccess.base.tensors import REMEDY, read_tensors, write_tensors
 from kaccess.base.types import Array
 
 __all__ = ["BEST_POLICY", "LAST_POLICY", "Policy", "scale"]
@@ -74,13 +75,31 @@ class Policy:
         """Read a policy that `save` wrote."""
         header, arrays = read_tensors(Path(path), _KIND)
         n = sum(name.startswith("weight") for name in arrays)
-        return cls(
-            weights=tuple(arrays[f"weight {i}"] for i in range(n)),
-            biases=tuple(arrays[f"bias {i}"] for i in range(n)),
-            low=arrays["low"],
-            high=arrays["high"],
-            metadata=header["metadata"],
-        )
+        with explain_damage(Path(path), REMEDY):
+            check_content(header, {"metadata": dict}, "its header")
+            policy = cls(
+                weights=tuple(arrays[f"weight {i}"] for i in range(n)),
+                biases=tuple(arrays[f"bias {i}"] for i in range(n)),
+                low=arrays["low"],
+                high=arrays["high"],
+                metadata=header["metadata"],
+            )
+            policy.check_shapes()
+        return policy
+
+    def check_shapes(self) -> None:
+        """Raise `ValueError` if its layers do not fit together."""
+        if not self.weights:
+            raise ValueError("it has no layers")
+        n_in = self.obs_dim
+        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            if weight.shape != (n_in, len(bias)) or bias.ndim != 1:
+                raise ValueError(f"layer {i} does not fit the one before it")
+            n_in = len(bias)
+        if not self.low.shape == self.high.shape == (n_in,):
+            raise ValueError(f"it has {n_in} outputs, but bounds for {self.low.shape}")
+        if not all(np.isfinite(each).all() for each in (*self.weights, *self.biases)):
+            raise ValueError("it has weights that are not finite")
 
 
 def scale(actions: Array, low: Array, high: Array) -> Array:

@@ -1,16 +1,18 @@
 """The file of a grown posture graph, `graph.npz`. It is replaced as a whole."""
 
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from kaccess.access import Commands, Landings, Nodes, PostureGraph
-from kaccess.base.errors import InputError
-from kaccess.base.files import whole_file
+from kaccess.base.damage import explain_damage
+from kaccess.base.npz_files import read_npz, write_npz
 from kaccess.base.types import IntArray
 
 __all__ = ["read_graph", "read_n_moves", "write_graph"]
+
+_REMEDY = "Delete it; `kaccess grow` makes it again."
 
 
 def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:
@@ -23,23 +25,24 @@ def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:
     """
     landings, n = graph.landings, len(n_moves)
     assert landings.states is not None
-    with whole_file(path) as draft:
-        np.savez(
-            draft,
-            grown=graph.nodes.qpos[n:-1],
-            postures=graph.commands.postures,
-            posture_seconds=graph.commands.seconds,
-            node=landings.node,
-            distance=landings.distance,
-            seconds=landings.seconds,
-            states=landings.states,
-            n_moves=n_moves,
-        )
+    write_npz(
+        path,
+        grown=graph.nodes.qpos[n:-1],
+        postures=graph.commands.postures,
+        posture_seconds=graph.commands.seconds,
+        node=landings.node,
+        distance=landings.distance,
+        seconds=landings.seconds,
+        states=landings.states,
+        n_moves=n_moves,
+    )
 
 
 def read_graph(path: Path, nodes: Nodes) -> PostureGraph:
     """Read a posture graph; `nodes` are the poses of the study, and standing."""
-    parts = _read(path)
+    parts = read_npz(path, _REMEDY)
+    with explain_damage(path, _REMEDY):
+        _check_shapes(parts, nodes)
     return PostureGraph(
         nodes.add(parts["grown"]),
         Commands(parts["postures"], parts["posture_seconds"]),
@@ -47,16 +50,33 @@ def read_graph(path: Path, nodes: Nodes) -> PostureGraph:
     )
 
 
-def read_n_moves(path: Path) -> IntArray:
+def read_n_moves(path: Path, n_poses: int) -> IntArray:
     """Read in how many moves each pose of the study stood up, (n,)."""
-    return _read(path, "n_moves")["n_moves"]
+    n_moves = read_npz(path, _REMEDY, "n_moves")["n_moves"]
+    with explain_damage(path, _REMEDY):
+        _require("n_moves", n_moves, (n_poses,))
+    return n_moves
 
 
-def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path) as file:
-            return {name: file[name] for name in names or file.files}
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{path} is damaged: {error}. Delete it; `kaccess grow` makes it again."
-        ) from error
+def _check_shapes(parts: Mapping[str, np.ndarray], nodes: Nodes) -> None:
+    """Raise `ValueError` if arrays do not belong together, or to another study."""
+    nq, nu = nodes.qpos.shape[1], nodes.robot.model.nu
+    n = len(nodes) - 1 + len(parts["grown"])
+    m, k = parts["posture_seconds"].shape
+    shapes = {"grown": (len(parts["grown"]), nq), "postures": (m, k, nu)}
+    shapes |= dict.fromkeys(("node", "distance", "seconds"), (n, m))
+    for name, shape in (shapes | {"states": (n, m, nq)}).items():
+        _require(name, parts[name], shape)
+    node = parts["node"]
+    if not (
+        np.issubdtype(node.dtype, np.integer) and 0 <= node.min() <= node.max() <= n
+    ):
+        raise ValueError(f"`node` must be integers from 0 to {n}")
+
+
+def _require(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+    if array.shape != shape or not np.issubdtype(array.dtype, np.number):
+        raise ValueError(
+            f"`{name}` must be numbers of shape {shape}, got {array.dtype} of shape "
+            f"{array.shape}"
+        )

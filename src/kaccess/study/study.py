@@ -8,7 +8,6 @@ killed at any moment.
 
 import os
 import shutil
-import uuid
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +18,8 @@ import numpy as np
 from kaccess.access import Commands, Nodes, Plan, PostureGraph, find_routes
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
-from kaccess.base.json_files import read_json, write_json
+from kaccess.base.files import make_draft
+from kaccess.base.json_files import write_json
 from kaccess.base.settings import Settings, describe_changes
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import (
@@ -32,20 +32,26 @@ from kaccess.config import (
 )
 from kaccess.poses import Poses
 from kaccess.robots import Robot, Stance, load_robot
-from kaccess.study.arrays import Arrays, create_arrays
+from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import read_graph, read_n_moves, write_graph
+from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
 from kaccess.study.names import RunsName, TestName
 from kaccess.study.origin import describe_loading, describe_origin
+from kaccess.study.results import explain_result, read_results
+from kaccess.study.settings_file import (
+    FORMAT,
+    SETTINGS_FILE,
+    explain_settings,
+    is_study,
+    read_settings,
+)
 
-__all__ = ["SETTINGS_FILE", "Study", "StudyLike"]
+__all__ = ["Study", "StudyLike"]
 
-SETTINGS_FILE, _ARRAYS_FOLDER = "study.json", "study.zarr"
-_GRAPH_FILE = "graph.npz"
-_FORMAT = 1
+_ARRAYS_FOLDER, _GRAPH_FILE = "study.zarr", "graph.npz"
 _POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
-_SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
 
 
 class Study:
@@ -62,7 +68,7 @@ class Study:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.settings: dict[str, Any] = _read_settings(self.path)
+        self.settings: dict[str, Any] = read_settings(self.path)
         self.arrays = Arrays(self.path / _ARRAYS_FOLDER)
         self._clusterings: dict[str, StoredClustering] = {}
 
@@ -74,7 +80,7 @@ class Study:
     @staticmethod
     def exists(path: Path) -> bool:
         """Return whether a study is there; raise `InputError` if something else is."""
-        if (path / SETTINGS_FILE).is_file():
+        if is_study(path):
             return True
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise InputError(
@@ -110,10 +116,10 @@ class Study:
         """
         full = path.resolve()
         full.parent.mkdir(parents=True, exist_ok=True)
-        draft = full.parent / f".{full.name}.{uuid.uuid4().hex[:8]}.part"
+        draft = make_draft(full)
         draft.mkdir()
         try:
-            write_json(draft / SETTINGS_FILE, {"format": _FORMAT, **settings})
+            write_json(draft / SETTINGS_FILE, {"format": FORMAT, **settings})
             create_arrays(draft / _ARRAYS_FOLDER, poses, parts, tile_rows)
             draft.replace(full)
         except BaseException:
@@ -144,7 +150,7 @@ class Study:
         """
         if section not in self.settings:
             with lock_folder(self.path):
-                self.settings = _read_settings(self.path)
+                self.settings = read_settings(self.path)
                 if section not in self.settings:
                     self.settings[section] = dict(settings)
                     write_json(self.path / SETTINGS_FILE, self.settings)
@@ -161,17 +167,20 @@ class Study:
     @property
     def still(self) -> StillConfig:
         """When a robot counts as static."""
-        return read_config(StillConfig, self.settings["still"])
+        with explain_settings(self.path):
+            return read_config(StillConfig, self.settings["still"])
 
     @property
     def sampling(self) -> SampleConfig:
         """How the poses were drawn."""
-        return read_config(SampleConfig, self.settings["sample"])
+        with explain_settings(self.path):
+            return read_config(SampleConfig, self.settings["sample"])
 
     @property
     def access_config(self) -> AccessConfig:
         """When a pose counts as reached; the defaults before any time is estimated."""
-        return read_config(AccessConfig, self.settings.get("access", {}))
+        with explain_settings(self.path):
+            return read_config(AccessConfig, self.settings.get("access", {}))
 
     # Robot, poses, transitions
 
@@ -188,13 +197,15 @@ class Study:
     def robot_config(self) -> RobotConfig:
         """What the user has set about the model."""
         given = self.settings.get("loaded", {}).get("config", {})
-        return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
+        with explain_settings(self.path):
+            return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
 
     @property
     def _stance(self) -> Stance | None:
         """How the robot stands, as found when the study was made."""
         stored = self.settings.get("loaded", {}).get("stance")
-        return Stance.from_settings(stored) if stored else None
+        with explain_settings(self.path):
+            return Stance.from_settings(stored) if stored else None
 
     @property
     def test_seconds(self) -> float:
@@ -232,8 +243,17 @@ class Study:
         return self.arrays.read("outcomes")
 
     @property
+    def is_standing_done(self) -> bool:
+        """Whether the moves to standing are estimated, with all that goes with them."""
+        rests = self.settings.get("standing", {}).get("rests", False)
+        return self.arrays.is_standing_done(rests=rests)
+
+    @property
     def nodes(self) -> Nodes | None:
         """The poses and standing as nodes of the posture graph; None if not known."""
+        is_lost = not self.is_standing_done and not np.isnan(self.to_standing).any()
+        if is_lost:  # times are stored last
+            raise InputError(self._explain_lost("moves to standing"))
         standing = self.arrays.read_standing()
         if standing is None:
             return None
@@ -249,11 +269,19 @@ class Study:
             return read_graph(path, nodes)
         landings = self.arrays.read_landings()
         if landings is None:
+            if self.arrays.has_all("times"):  # times are stored last
+                raise InputError(self._explain_lost("landings"))
             return None
         targets = [self.poses.joints, self.robot.standing_targets[None]]
         move_time = self.access_config.move_time
         commands = Commands.to(np.concatenate(targets), move_time)
         return PostureGraph(nodes, commands, landings)
+
+    def _explain_lost(self, what: str) -> str:
+        return (
+            f"Some {what} of {self.path} are missing: a file of {_ARRAYS_FOLDER} was "
+            f"deleted. Run `kaccess access {self.path}` again; it estimates them."
+        )
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -273,7 +301,7 @@ class Study:
         None before the replay, and in studies without a plan.
         """
         if (path := self.path / _GRAPH_FILE).is_file():
-            return read_n_moves(path)
+            return read_n_moves(path, self.n_poses)
         return self.arrays.read_n_moves()
 
     @property
@@ -295,8 +323,9 @@ class Study:
     @property
     def finished_times(self) -> Array:
         """(n, n) transition times; an error while some are not estimated."""
-        times = self.times
-        missing = int(np.isnan(times).sum())
+        times, missing = self.times, 0
+        if np.isnan(times).any() or not self.arrays.has_all("outcomes"):
+            missing = int((~self.arrays.rows_done()).sum()) * self.n_poses
         if missing:
             raise InputError(
                 f"{missing:,} of {times.size:,} pairs of {self.path} are not estimated "
@@ -316,7 +345,8 @@ class Study:
         """Clusterings by method; an error while some times are not estimated."""
         for method, content in self.read_jsons("clusters").items():
             if method not in self._clusterings:
-                known = StoredClustering.read(self.access, content)
+                with explain_result(self.path, "clusters", method):
+                    known = StoredClustering.read(self.access, content)
                 self._clusterings[method] = known
         return dict(sorted(self._clusterings.items()))
 
@@ -351,33 +381,8 @@ class Study:
 
     def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
         """Return the contents of the JSON files in a folder, by their stems."""
-        paths = sorted((self.path / folder).glob("*.json"))
-        return {path.stem: read_json(path) for path in paths}
+        return read_results(self.path, folder)
 
 
 StudyLike = Study | str | Path
 """A study, or its folder."""
-
-
-def _read_settings(path: Path) -> dict[str, Any]:
-    file = path / SETTINGS_FILE
-    try:
-        if not file.is_file():
-            raise InputError(
-                f"{path} is not a study (it has no {SETTINGS_FILE}). "
-                f"Make one with `kaccess sample ROBOT {path}`."
-            )
-        settings = read_json(file)
-    except (ValueError, TypeError, OSError) as error:
-        raise InputError(
-            f"{file} cannot be read: {error}. Start a new study."
-        ) from error
-    known = settings.get("format") == _FORMAT
-    if not known or not all(
-        isinstance(settings.get(section), kind) for section, kind in _SECTIONS.items()
-    ):
-        raise InputError(
-            f"{file} is not a study that this version can read. Start a new study, or "
-            "use the version of kaccess that made it."
-        )
-    return settings

@@ -10,7 +10,9 @@ from typing import ParamSpec, TypeVar
 
 from kaccess.base.json_files import read_json, write_json
 from kaccess.study.lock import lock_folder
-from kaccess.study.study import SETTINGS_FILE, Study
+from kaccess.study.schemas import TIMES
+from kaccess.study.settings_file import is_study
+from kaccess.study.study import Study
 
 __all__ = ["add_time", "read_times", "timed"]
 
@@ -25,7 +27,7 @@ _SHORTEST = 0.1  # [s]; a stage that took less had nothing left to do
 
 def read_times(path: Path) -> dict[str, float]:
     """Return the seconds that each stage of a study has taken, by its name."""
-    return read_json(path / _FILE)
+    return read_json(path / _FILE, "Delete it; no result depends on it.", TIMES)
 
 
 def add_time(path: Path, stage: str, seconds: float) -> None:
@@ -36,7 +38,7 @@ def add_time(path: Path, stage: str, seconds: float) -> None:
         stage: Name of the stage.
         seconds: Duration; stages that had nothing left to do are not counted.
     """
-    if seconds < _SHORTEST or not (path / SETTINGS_FILE).is_file():
+    if seconds < _SHORTEST or not is_study(path):
         return
     with lock_folder(path):
         known = read_times(path)
