@@ -49,7 +49,7 @@ def test_a_file_without_states_is_explained(tmp_path, content):
     with pytest.raises(InputError, match=message):
         InitialStates.load(path)
     np.savez(tmp_path / "y.npz", other=np.zeros(3))
-    with pytest.raises(InputError, match="y.npz is damaged: it has no `model`"):
+    with pytest.raises(InputError, match=r"y.npz is damaged: it has no `model`"):
         InitialStates.load(tmp_path / "y.npz")
 
 

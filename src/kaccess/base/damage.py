@@ -55,13 +55,13 @@ def explain_damage(path: Path, remedy: str) -> Iterator[None]:
 
 
 def _describe(error: Exception) -> str:
-    """Return the first line of an error, without the full stop."""
+    """Return the first sentence of an error, without the full stop."""
     if isinstance(error, KeyError):
         return f"it has no {error}"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     lines = str(error).splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
+    return lines[0].split(". ")[0].rstrip(".")
 
 
 def check_content(value: object, schema: Schema, name: str = "its content") -> None:

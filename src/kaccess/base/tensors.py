@@ -40,8 +40,10 @@ def write_tensors(
         draft.chmod(0o644)  # safetensors lets only the owner read it
 
 
-def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header and the arrays of a file.
+def read_tensors(
+    path: Path, kind: str | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the arrays of a file; by default, of any kind.
 
     Raises:
         InputError: If the file is missing, damaged or of another kind.
@@ -49,7 +51,7 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.nd
     with explain_damage(path, REMEDY), _safe_open(path) as file:
         header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
         check_content(header, dict, "its header")
-        if (found := header.pop("kind", None)) != kind:
+        if (found := header.pop("kind", None)) != (kind or found):
             raise InputError(
                 f"{path} must be a {kind}, but it is a "
                 f"{found or 'file of another kind'}. If another version of kaccess "

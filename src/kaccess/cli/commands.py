@@ -320,23 +320,38 @@ def export(
     )
 
 
-def info(study: _Study, json: bool = False) -> None:
+def info(study: _Study, json: bool = False, check: bool = False) -> None:
     """Show what is in a study: poses, times, and whether the robot can get up.
 
     Args:
         study: Folder of the study.
         json: Print JSON, for programs.
+        check: Read every file of the study instead, and say what is wrong. The exit
+            code is 1 if something is.
     """
     from kaccess import pipeline
     from kaccess.report.text.info import format_summary_as_json
     from kaccess.study import Study
 
+    if check:
+        _check(study)
+        return
     if json:
         print(format_summary_as_json(pipeline.info(study)))
         return
     opened = Study(study)
     watch(pipeline.info, opened)
     watch(pipeline.compare, opened)
+
+
+def _check(study: Path) -> None:
+    """Say what is wrong with a study; exit with 1 if something is."""
+    from kaccess.report.check import check_study
+
+    problems = check_study(study)
+    print("\n".join(problems) or f"All files of {study} can be read and agree.")
+    if problems:
+        raise SystemExit(1)
 
 
 def compare_engines(

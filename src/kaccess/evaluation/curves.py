@@ -18,6 +18,7 @@ __all__ = [
     "load_curves",
     "merge_curves",
     "pool_curves",
+    "read_table",
     "save_curves",
 ]
 
@@ -116,7 +117,7 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
 def find_episode_steps(folder: Path) -> int:
     """Return the steps of the longest episode in a folder of runs."""
     learners = find_learners(folder, _EPISODES_FILE).values()
-    rows = [row for each in learners for row in _read(each / _EPISODES_FILE)]
+    rows = [row for each in learners for row in read_table(each / _EPISODES_FILE)]
     if not rows:
         raise InputError(f"{folder} has no episodes. Train something first.")
     return max(int(row["length"]) for row in rows)
@@ -129,11 +130,11 @@ def save_curves(folder: Path, path: Path) -> None:
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
     """Return the tests of all learners, each with its `starts` and `seed`."""
-    rows = _read(path) if path.is_file() else []
+    rows = read_table(path) if path.is_file() else []
     for text, folder in find_learners(path, _FILE).items():
         name = LearnerName.parse(text)
         own = {"starts": name.starts, "seed": str(name.seed)}
-        tests = [own | row for row in _read(folder / _FILE)]
+        tests = [own | row for row in read_table(folder / _FILE)]
         if not tests:
             raise InputError(f"{folder} has not been tested yet. Train it further.")
         rows += tests
@@ -142,7 +143,7 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def _read(path: Path) -> list[dict[str, str]]:
+def read_table(path: Path) -> list[dict[str, str]]:
     """Return the rows of a table of numbers, each with its `step`."""
     rows = read_csv(path, _REMEDY)
     with explain_damage(path, _REMEDY):

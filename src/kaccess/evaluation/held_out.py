@@ -13,6 +13,7 @@ from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
 from kaccess.starts import InitialStates
 from kaccess.study import Study
+from kaccess.study.starts import load_states
 
 __all__ = ["get_test_poses", "group_poses"]
 
@@ -37,7 +38,7 @@ def get_test_poses(
     """
     robot = study.robot
     path = study.path / "tests" / f"{kind}.npz"
-    stored = InitialStates.load(path) if path.exists() else None
+    stored = load_states(study, path) if path.exists() else None
     for times_as_many in _DRAWN_PER_TEST:
         n_drawn = max(times_as_many * n, 2)  # sampling draws at least two
         if stored is None or len(stored) < n_drawn:

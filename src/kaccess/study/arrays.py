@@ -91,13 +91,11 @@ class Arrays:
         try:
             values = np.asarray(array[start:stop])
         except DAMAGE as error:
-            path = self._find_damaged(name) or self._path / name
-            with explain_damage(path, self._get_remedy(name)):
-                raise error
-        if name in POSES:
-            for path in self.list_chunks(name):
-                if not path.is_file():
-                    raise InputError(f"{path} is missing. {_NEW}")
+            problems = self.find_damage(name)
+            text = problems[0] if problems else f"{self._path}/{name}: {error}"
+            raise InputError(text) from error
+        if name in POSES and (problems := self.find_damage(name)):
+            raise InputError(problems[0])
         return values
 
     def read_in_parts(self, name: str) -> Iterator[tuple[slice, np.ndarray]]:
@@ -107,20 +105,47 @@ class Arrays:
             rows = slice(start, min(start + step, self.n_poses))
             yield rows, self.read(name, rows.start, rows.stop)
 
-    def _find_damaged(self, name: str) -> Path | None:
-        """Return the file of the first chunk that cannot be read."""
-        array = self.array(name)
+    def iter_tiles(self) -> Iterator[tuple[Array, IntArray]]:
+        """Yield times and outcomes, some rows at a time."""
+        outcomes = self.read_in_parts("outcomes")
+        for (_, times), (_, found) in zip(
+            self.read_in_parts("times"), outcomes, strict=True
+        ):
+            yield times, found
+
+    def iter_landings(self) -> Iterator[Landings]:
+        """Yield where moves landed, some rows at a time, without states."""
+        parts = [self.read_in_parts(f"landings/{name}") for name in LANDINGS]
+        last = [self.read(f"landings/{name}_standing") for name in LANDINGS]
+        for tiles in zip(*parts, strict=True):
+            both = [
+                np.concatenate([tile, column[rows, None]], axis=1)
+                for (rows, tile), column in zip(tiles, last, strict=True)
+            ]
+            yield Landings(*both)
+
+    def find_damage(self, name: str) -> list[str]:
+        """Return what is wrong with the chunks of an array, a sentence each."""
+        array, remedy = self.array(name), self._get_remedy(name)
+        problems = []
         for where, path in zip(
-            np.ndindex(array.cdata_shape), self.list_chunks(name), strict=True
+            np.ndindex(array.cdata_shape), self._list_chunks(name), strict=True
         ):
             try:
-                array.blocks[where]
-            except DAMAGE:
-                return path
-        return None
+                with explain_damage(path, remedy):
+                    array.blocks[where]
+            except InputError as error:
+                problems.append(str(error))
+            if name in POSES and not path.is_file():
+                problems.append(f"{path} is missing. {remedy}")
+        return problems
 
-    def list_chunks(self, name: str) -> list[Path]:
-        """Return the files of the chunks of an array; those to come do not exist."""
+    def find_lost_rows(self) -> IntArray:
+        """Return the rows whose times are stored, but not all that goes with them."""
+        return np.flatnonzero(self._rows_stored("times") & ~self.rows_done())
+
+    def _list_chunks(self, name: str) -> list[Path]:
+        """Return the files of the chunks of an array; some may not exist yet."""
         array, folder = self.array(name), self._path / name
         keys = np.ndindex(array.cdata_shape)
         return [folder / array.metadata.encode_chunk_key(key) for key in keys]
@@ -264,14 +289,27 @@ class Arrays:
         standing = self.read("landings/standing")
         return None if np.isnan(standing).any() else standing
 
-    def read_landings(self) -> Landings | None:
-        """Return all landings, (n, n + 1).
+    def has_landings(self) -> bool:
+        """Return whether all landings are stored.
 
-        Return None if they are not known: before all moves are estimated, in studies
-        made before landings were stored, and of robots that cannot stand.
+        Raises:
+            InputError: If some were stored and are missing now; times are stored last.
         """
-        if self.read_standing() is None:
-            return None
+        names = [f"landings/{name}" for name in self._landing_parts]
+        has_all = bool(names) and all(map(self.has_all, names))
+        if names and not has_all and self.has_all("times"):
+            raise InputError(self.explain_lost("landings"))
+        return has_all
+
+    def explain_lost(self, what: str) -> str:
+        """Say that something is missing that was stored, and what to do."""
+        return (
+            f"Some {what} in {self._path} are missing: a file was deleted. Run "
+            f"`kaccess access {self._path.parent}` again; it estimates them."
+        )
+
+    def read_landings(self) -> Landings:
+        """Return all landings, (n, n + 1); they must be stored."""
         parts = {
             name: np.concatenate(
                 [
@@ -282,7 +320,7 @@ class Arrays:
             )
             for name in self._landing_parts
         }
-        return None if (parts["node"] < 0).any() else Landings(**parts)
+        return Landings(**parts)
 
     def remove_drafts(self) -> None:
         """Remove chunks that a process was writing when it was killed."""

@@ -9,7 +9,7 @@ from kaccess.base.damage import Schema, explain_damage
 from kaccess.base.json_files import read_json
 from kaccess.study.schemas import CLUSTERING, SKILL, TEST
 
-__all__ = ["RESULTS", "explain_result", "read_results"]
+__all__ = ["RESULTS", "explain_result", "read_result", "read_results"]
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,19 @@ RESULTS = {
 def read_results(study: Path, folder: str) -> dict[str, dict[str, Any]]:
     """Return the contents of the files in a folder of a study, by their stems."""
     paths = sorted((study / folder).glob("*.json"))
-    remedy, schema = _get_remedy(study, folder), RESULTS[folder].schema
-    return {path.stem: read_json(path, remedy, schema) for path in paths}
+    return {path.stem: read_result(path) for path in paths}
 
 
-def explain_result(study: Path, folder: str, name: str) -> AbstractContextManager[None]:
+def read_result(path: Path) -> dict[str, Any]:
+    """Return the content of a file of results."""
+    return read_json(path, _get_remedy(path), RESULTS[path.parent.name].schema)
+
+
+def explain_result(path: Path) -> AbstractContextManager[None]:
     """Return a block in which a file of results is to blame for errors."""
-    path = study / folder / f"{name}.json"
-    return explain_damage(path, _get_remedy(study, folder))
+    return explain_damage(path, _get_remedy(path))
 
 
-def _get_remedy(study: Path, folder: str) -> str:
-    command = f"kaccess {RESULTS[folder].command} {study}"
+def _get_remedy(path: Path) -> str:
+    command = f"kaccess {RESULTS[path.parent.name].command} {path.parents[1]}"
     return f"Delete it; `{command}` makes it again."

@@ -1,5 +1,6 @@
 """The file of a study's settings, `study.json`."""
 
+import os
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,14 @@ from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json
 from kaccess.study.schemas import SETTINGS
 
-__all__ = ["FORMAT", "SETTINGS_FILE", "explain_settings", "is_study", "read_settings"]
+__all__ = [
+    "find_study",
+    "FORMAT",
+    "SETTINGS_FILE",
+    "explain_settings",
+    "is_study",
+    "read_settings",
+]
 
 SETTINGS_FILE = "study.json"
 FORMAT = 1
@@ -28,6 +36,24 @@ def is_study(path: Path) -> bool:
             f"{path} cannot be opened: {reason}. Give another folder."
         ) from error
     return (path / SETTINGS_FILE).is_file()
+
+
+def find_study(path: Path) -> bool:
+    """Return whether a study is there; raise `InputError` if none can be made."""
+    if is_study(path):
+        return True
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise InputError(
+            f"{path} exists and is not a study (it has no {SETTINGS_FILE}). "
+            "Give a new folder."
+        )
+    above = next(parent for parent in path.resolve().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(
+            f"{path} cannot be created: {above} cannot be written to. Give another "
+            "folder."
+        )
+    return False
 
 
 def read_settings(path: Path) -> dict[str, Any]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "find_starts",
     "leave_out_guides",
+    "load_states",
     "write_centroids",
     "write_plain_starts",
 ]
@@ -63,6 +64,24 @@ def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
     return InitialStates.mix(parts)
 
 
+def load_states(study: Study, path: Path) -> InitialStates:
+    """Return the states in a file of a study: starts, or test poses.
+
+    Raises:
+        InputError: If they cannot be read, or belong to another robot.
+    """
+    command = "evaluate" if path.parent.name == "tests" else "cluster"
+    remedy = f"Delete it; `kaccess {command} {study.path}` makes it again."
+    states = InitialStates.load(path, remedy)
+    nq = study.arrays.array("poses/qpos").shape[1]
+    if states.model != study.settings["model"] or states.qpos.shape[1] != nq:
+        raise InputError(
+            f"{path} belongs to another robot than the study, or to another version "
+            f"of its robot. {remedy}"
+        )
+    return states
+
+
 def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig:
     """Return the settings without guided learners, if the study has no routes."""
     if study.has_routes:
@@ -87,12 +106,7 @@ def _load(study: Study, name: str, task: "Task") -> InitialStates:
     path = _make_path(study, name)
     if not path.exists():
         raise InputError(_explain_missing(study, name, path))
-    starts = InitialStates.load(path)
-    if starts.model != study.settings["model"]:
-        raise InputError(
-            f"{path} belongs to another robot than the study, or to another version "
-            f"of its robot. Write it again with `kaccess cluster {study.path}`."
-        )
+    starts = load_states(study, path)
     fits = task.qualifies(starts.qpos)
     if not fits.any():
         raise InputError(

@@ -6,7 +6,6 @@ each chunk, and a new study is renamed into place as one folder. So a process ma
 killed at any moment.
 """
 
-import os
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,7 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import Commands, Nodes, Plan, PostureGraph, find_routes
+from kaccess.access import (
+    Commands,
+    Nodes,
+    Plan,
+    PostureGraph,
+    count_chain_moves,
+    find_routes,
+)
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
 from kaccess.base.files import make_draft
@@ -44,7 +50,7 @@ from kaccess.study.settings_file import (
     FORMAT,
     SETTINGS_FILE,
     explain_settings,
-    is_study,
+    find_study,
     read_settings,
 )
 
@@ -80,20 +86,7 @@ class Study:
     @staticmethod
     def exists(path: Path) -> bool:
         """Return whether a study is there; raise `InputError` if something else is."""
-        if is_study(path):
-            return True
-        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise InputError(
-                f"{path} exists and is not a study (it has no {SETTINGS_FILE}). "
-                "Give a new folder."
-            )
-        above = next(parent for parent in path.resolve().parents if parent.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK):
-            raise InputError(
-                f"{path} cannot be created: {above} cannot be written to. Give another "
-                "folder."
-            )
-        return False
+        return find_study(path)
 
     @classmethod
     def create(
@@ -215,6 +208,11 @@ class Study:
     @cached_property
     def poses(self) -> Poses:
         """The poses."""
+        if self.arrays.parts != self.robot.parts:
+            raise InputError(
+                f"{self.path}/{_ARRAYS_FOLDER} is damaged: its parts are not those of "
+                "the robot. Start a new study."
+            )
         return Poses(
             self.robot,
             self.arrays.read("poses/qpos"),
@@ -249,11 +247,15 @@ class Study:
         return self.arrays.is_standing_done(rests=rests)
 
     @property
+    def has_lost_standing(self) -> bool:
+        """Whether something of the moves to standing is missing; times come last."""
+        return not self.is_standing_done and not np.isnan(self.to_standing).any()
+
+    @property
     def nodes(self) -> Nodes | None:
         """The poses and standing as nodes of the posture graph; None if not known."""
-        is_lost = not self.is_standing_done and not np.isnan(self.to_standing).any()
-        if is_lost:  # times are stored last
-            raise InputError(self._explain_lost("moves to standing"))
+        if self.has_lost_standing:
+            raise InputError(self.arrays.explain_lost("moves to standing"))
         standing = self.arrays.read_standing()
         if standing is None:
             return None
@@ -267,21 +269,26 @@ class Study:
             return None
         if (path := self.path / _GRAPH_FILE).is_file():
             return read_graph(path, nodes)
-        landings = self.arrays.read_landings()
-        if landings is None:
-            if self.arrays.has_all("times"):  # times are stored last
-                raise InputError(self._explain_lost("landings"))
+        if not self.arrays.has_landings():
             return None
+        landings = self.arrays.read_landings()
         targets = [self.poses.joints, self.robot.standing_targets[None]]
         move_time = self.access_config.move_time
         commands = Commands.to(np.concatenate(targets), move_time)
         return PostureGraph(nodes, commands, landings)
 
-    def _explain_lost(self, what: str) -> str:
-        return (
-            f"Some {what} of {self.path} are missing: a file of {_ARRAYS_FOLDER} was "
-            f"deleted. Run `kaccess access {self.path}` again; it estimates them."
-        )
+    @property
+    def chain_moves(self) -> IntArray | None:
+        """(n,) moves of the shortest chain of landings from each pose to standing.
+
+        0 if there is none; None if not known.
+        """
+        has_grown = (self.path / _GRAPH_FILE).is_file()
+        if has_grown or "plan" in self.__dict__:
+            return None if self.plan is None else self.plan.n_moves[: self.n_poses]
+        if self.nodes is None or not self.arrays.has_landings():
+            return None
+        return count_chain_moves(self.n_poses, self.arrays.iter_landings())
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -345,7 +352,7 @@ class Study:
         """Clusterings by method; an error while some times are not estimated."""
         for method, content in self.read_jsons("clusters").items():
             if method not in self._clusterings:
-                with explain_result(self.path, "clusters", method):
+                with explain_result(self.path / "clusters" / f"{method}.json"):
                     known = StoredClustering.read(self.access, content)
                 self._clusterings[method] = known
         return dict(sorted(self._clusterings.items()))
