@@ -251,15 +251,15 @@ def play(
             slider; Ctrl-C ends it.
         port: Port of the viewer; 0 takes the first free port from 8080 on.
     """
-    clip = _find_clip(study, config, model)
+    from kaccess.report.play.video import check_video, write_video
+
     if viewer:
         from kaccess.report.play.viewer import show
 
-        show(clip, port=port)
+        show(_find_clip(study, config, model), port=port, announce=_say_address)
         return
-    from kaccess.report.play.video import write_video
-
-    write_video(clip, video)
+    check_video(video)
+    write_video(_find_clip(study, config, model), video)
     print(f"Video: {video}")
 
 
@@ -276,6 +276,10 @@ def _find_clip(study: Path, config: PlayConfig, model: RobotConfig) -> "Clip":
             "routes`: a study has its own."
         )
     return watch(pipeline.play, study, config).clip
+
+
+def _say_address(url: str) -> None:
+    print(f"Open {url} in a browser on this machine. Ctrl-C ends it.", flush=True)
 
 
 def report(study: _Study) -> None:
