@@ -10,7 +10,7 @@ from kaccess.cli import main
 from kaccess.report.check import check_study
 from kaccess.study import Study
 from tests.conftest import TINY
-from tests.hostile.attacks import chunk_files, fill_of, flip_bit
+from tests.hostile.attacks import chunk_files, flip_bit
 
 N_FLIPS = 400
 
@@ -140,7 +140,7 @@ def test_studies_made_before_checksums_resume(study, capsys):
     group = zarr.open_group(study / "study.zarr", mode="r+")
     for name in ("times", "outcomes"):
         values, old = group[name][:], group[name]
-        values[4:] = fill_of(old)
+        values[4:] = old.fill_value
         group.create_array(
             name,
             data=values,

@@ -6,6 +6,7 @@ Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
 
 # Heavy modules are imported by the command that needs them: `--help` answers at once.
 
+import os
 import sys
 from typing import NoReturn
 
@@ -30,6 +31,9 @@ _STAGES = (
 )
 
 
+_RESUME = "Files stored before are whole: fix the cause and run the same command again."
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     argv = sys.argv[1:] if argv is None else argv
@@ -37,6 +41,7 @@ def main(argv: list[str] | None = None) -> None:
         print(f"kaccess {__version__}")
         return
     outlive_readers()
+    os.environ["MPLBACKEND"] = "agg"  # figures are files, they need no screen
     prefer_egl_without_screen()
     show_log()
     try:
@@ -44,13 +49,15 @@ def main(argv: list[str] | None = None) -> None:
         print(end="", flush=True)  # a full disk is noticed here, not after the exit
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
+    except (MemoryError, RuntimeError, ValueError) as error:
+        if not (reason := _blame_machine(error)):
+            raise
+        _exit(2, reason)
+    except _get_simulation_errors() as error:
+        _exit(2, f"MuJoCo cannot simulate this robot{_add(error)}. {_RESUME}")
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
-        _exit(
-            2,
-            f"{error.strerror or error}{place}. Files stored before are whole: fix the "
-            "cause and run the same command again.",
-        )
+        _exit(2, f"{error.strerror or error}{place}. {_RESUME}")
     except KeyboardInterrupt:
         _exit(130, "Interrupted. Stored work is kept; run the same command to resume.")
 
@@ -76,6 +83,32 @@ def _run(argv: list[str]) -> None:
         description=f"{_PITCH} {_STAGES}",
         args=argv,
     )
+
+
+def _blame_machine(error: Exception) -> str:
+    """Return a sentence on an error that is due to the machine; empty if it is not."""
+    if "MUJOCO_GL" in str(error):
+        return f"MuJoCo cannot start{_add(error)}. Set it to egl, osmesa or glfw."
+    lacks = ("allocate memory", "start new thread", "before it is started")
+    if isinstance(error, MemoryError) or any(text in str(error) for text in lacks):
+        return f"Not enough memory{_add(error)}. {_RESUME}"
+    return ""
+
+
+def _get_simulation_errors() -> tuple[type[Exception], ...]:
+    """Return what MuJoCo raises if it fails, such as for lack of memory."""
+    mujoco, batch = map(sys.modules.get, ("mujoco", "mujoco.batch"))
+    errors = (
+        getattr(mujoco, "FatalError", None),
+        getattr(batch, "SimulationError", None),
+    )
+    return tuple(error for error in errors if error is not None)
+
+
+def _add(error: Exception) -> str:
+    """Return a colon and the error in one line; empty if it says nothing."""
+    text = " ".join(str(error).split()).rstrip(".")
+    return f": {text}" if text else ""
 
 
 def _exit(code: int, message: str) -> NoReturn:

@@ -27,10 +27,15 @@ _REMEDY = "Put back a copy of it, or start a new study."
 def is_study(path: Path) -> bool:
     """Return whether a folder is a study."""
     try:
+        str(path).encode()  # not every library takes names that are not UTF-8
         (path / SETTINGS_FILE).stat()
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except (OSError, ValueError) as error:  # such as a loop of links, or a bad name
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path} cannot be used: its name is not valid UTF-8. Rename the folder."
+        ) from error
+    except (OSError, ValueError) as error:  # such as a loop of links
         reason = getattr(error, "strerror", None) or error
         raise InputError(
             f"{path} cannot be opened: {reason}. Give another folder."
@@ -42,6 +47,10 @@ def find_study(path: Path) -> bool:
     """Return whether a study is there; raise `InputError` if none can be made."""
     if is_study(path):
         return True
+    if path.resolve() == Path.cwd():
+        raise InputError(
+            "`study` must be a new folder, got the current one. Name a folder in it."
+        )
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(
             f"{path} exists and is not a study (it has no {SETTINGS_FILE}). "
