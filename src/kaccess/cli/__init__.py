@@ -7,6 +7,7 @@ Exit codes: 0 done, 2 bad input (one sentence, nothing changed), 130 interrupted
 # Heavy modules are imported by the command that needs them: `--help` answers at once.
 
 import os
+import shutil
 import sys
 from typing import NoReturn
 
@@ -31,6 +32,7 @@ _STAGES = (
 )
 
 
+_FEWEST_COLUMNS = 40  # in a narrower terminal, the writing of help does not end
 _RESUME = "Files stored before are whole: fix the cause and run the same command again."
 
 
@@ -42,6 +44,8 @@ def main(argv: list[str] | None = None) -> None:
         return
     outlive_readers()
     os.environ["MPLBACKEND"] = "agg"  # figures are files, they need no screen
+    if shutil.get_terminal_size().columns < _FEWEST_COLUMNS:
+        os.environ["COLUMNS"] = str(_FEWEST_COLUMNS)
     prefer_egl_without_screen()
     show_log()
     try:

@@ -22,6 +22,7 @@ from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
 from kaccess.study.growing import SkillSearch, search_get_ups
+from kaccess.study.lock import claim_graph
 
 __all__ = [
     "Skill",
@@ -142,13 +143,14 @@ def search_study(
     """
     robot, task = study.robot, make_task(config.task, study.robot)
     if task.to_stand:
-        return search_get_ups(
-            study,
-            get_up or GetUpConfig(),
-            engine=make_engine(engine, robot, study.still),
-            replayer=make_replayer(engine, robot, study.still),
-            progress=progress,
-        )
+        with claim_graph(study.path):
+            return search_get_ups(
+                study,
+                get_up or GetUpConfig(),
+                engine=make_engine(engine, robot, study.still),
+                replayer=make_replayer(engine, robot, study.still),
+                progress=progress,
+            )
     stored = study.read_jsons("skills").get(task.name, {})
     if stored.get("settings") == asdict(config):
         return find_skill(study, task)

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
-__all__ = ["lock_folder"]
+from kaccess.base.errors import InputError
+
+__all__ = ["claim_graph", "lock_folder"]
 
 
 @contextmanager
@@ -18,3 +20,20 @@ def lock_folder(path: Path) -> Iterator[None]:
     """
     with FileLock(path / ".lock", mode=0o666):  # for all users who may write there
         yield
+
+
+@contextmanager
+def claim_graph(path: Path) -> Iterator[None]:
+    """Keep other processes from changing a study's posture graph within this block.
+
+    Raises:
+        InputError: If another process is changing it.
+    """
+    try:
+        with FileLock(path / ".graph.lock", timeout=0, mode=0o666):
+            yield
+    except Timeout as error:
+        raise InputError(
+            f"Another process is changing the posture graph of {path}. Wait until it "
+            "has ended."
+        ) from error

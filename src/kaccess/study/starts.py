@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.base.types import IntArray
-from kaccess.config import TrainConfig
+from kaccess.config import METHODS, TrainConfig
 from kaccess.engines import make_engine
 from kaccess.poses import Poses, settle_keyframes
 from kaccess.starts import (
@@ -20,6 +19,8 @@ from kaccess.starts import (
     list_starts,
     parse_mixture,
 )
+from kaccess.study.clusterings import StoredClustering
+from kaccess.study.lock import lock_folder
 from kaccess.study.study import Study
 
 if TYPE_CHECKING:
@@ -29,15 +30,26 @@ __all__ = [
     "find_starts",
     "leave_out_guides",
     "load_states",
-    "write_centroids",
+    "write_clustering",
     "write_plain_starts",
 ]
 
 
-def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
-    """Write centroids as starts of equal weight, and return the file."""
-    path = _make_path(study, name)
-    _select_poses(study.poses, centroids).save(path)
+def write_clustering(study: Study, method: str, clustering: StoredClustering) -> Path:
+    """Write a clustering, and its centroids as starts of equal weight.
+
+    The old starts are deleted first: a kill leaves no starts of another clustering.
+
+    Returns:
+        The file of the starts.
+    """
+    path = _make_path(study, METHODS[method].starts)
+    content = clustering.content()  # this may take long
+    with lock_folder(study.path):
+        path.unlink(missing_ok=True)
+        study.write_json(f"clusters/{method}.json", content)
+        _select_poses(study.poses, clustering.centroids).save(path)
+    study.keep_clustering(method, clustering)
     return path
 
 

@@ -357,9 +357,8 @@ class Study:
                 self._clusterings[method] = known
         return dict(sorted(self._clusterings.items()))
 
-    def write_clustering(self, method: str, clustering: StoredClustering) -> None:
-        """Store a clustering; it replaces the last one of the same method."""
-        self.write_json(f"clusters/{method}.json", clustering.content())
+    def keep_clustering(self, method: str, clustering: StoredClustering) -> None:
+        """Keep a clustering in memory that was just stored."""
         self._clusterings[method] = clustering
 
     def runs_folder(self, runs: RunsName) -> Path:
