@@ -143,6 +143,7 @@ def test_only_one_process_grows_a_graph(study):
     assert not (study / "graph.npz").exists()
 
 
+@pytest.mark.hostile
 def test_clusterings_at_once_leave_starts_of_the_stored_one(study):
     commands = [
         [sys.executable, "-m", "kaccess", "cluster", str(study), "--k", k]
@@ -159,6 +160,7 @@ def test_clusterings_at_once_leave_starts_of_the_stored_one(study):
     np.testing.assert_array_equal(stored, expected)
 
 
+@pytest.mark.hostile
 def test_other_tolerances_at_once_are_refused(tiny_study):
     commands = [
         [sys.executable, "-m", "kaccess", "access", str(tiny_study), "--joint-tol", tol]

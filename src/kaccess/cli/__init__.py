@@ -53,12 +53,10 @@ def main(argv: list[str] | None = None) -> None:
         print(end="", flush=True)  # a full disk is noticed here, not after the exit
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
-    except (MemoryError, RuntimeError, ValueError) as error:
+    except (MemoryError, RuntimeError, ValueError, *_get_simulation_errors()) as error:
         if not (reason := _blame_machine(error)):
             raise
         _exit(2, reason)
-    except _get_simulation_errors() as error:
-        _exit(2, f"MuJoCo cannot simulate this robot{_add(error)}. {_RESUME}")
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(2, f"{error.strerror or error}{place}. {_RESUME}")
@@ -90,12 +88,14 @@ def _run(argv: list[str]) -> None:
 
 
 def _blame_machine(error: Exception) -> str:
-    """Return a sentence on an error that is due to the machine; empty if it is not."""
+    """Return a sentence on an error of the machine or MuJoCo; empty for others."""
     if "MUJOCO_GL" in str(error):
         return f"MuJoCo cannot start{_add(error)}. Set it to egl, osmesa or glfw."
     lacks = ("allocate memory", "start new thread", "before it is started")
     if isinstance(error, MemoryError) or any(text in str(error) for text in lacks):
         return f"Not enough memory{_add(error)}. {_RESUME}"
+    if isinstance(error, _get_simulation_errors()):
+        return f"MuJoCo cannot simulate this robot{_add(error)}. {_RESUME}"
     return ""
 
 
