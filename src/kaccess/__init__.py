@@ -4,10 +4,10 @@ The times form a graph. It shows whether the robot can get up, gives moves that 
 up without learning, and guides learning. `kaccess.pipeline` has a function per stage.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from kaccess.base.imports import call_after_import
 from kaccess.base.version import __version__
 
 if TYPE_CHECKING:
@@ -81,18 +81,11 @@ _HOME = {
 
 
 def _register_envs() -> None:
-    """Register the learning tasks with Gymnasium, if Gymnasium is loaded.
-
-    `import kaccess` does not load Gymnasium, which is slow. So the tasks are registered
-    when a name of this package is first used after Gymnasium was imported. To register
-    them at once, `import kaccess.envs`.
-    """
-    if "gymnasium" in sys.modules:
-        import_module("kaccess.envs")
+    """Register the learning tasks with Gymnasium."""
+    import_module("kaccess.envs")
 
 
 def __getattr__(name: str) -> object:
-    _register_envs()
     if name == "envs":
         return import_module("kaccess.envs")
     if name not in _HOME:
@@ -104,4 +97,5 @@ def __dir__() -> list[str]:
     return [*globals(), *__all__]
 
 
-_register_envs()
+# `import kaccess` does not load Gymnasium, which is slow.
+call_after_import("gymnasium", _register_envs)

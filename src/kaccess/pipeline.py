@@ -19,7 +19,6 @@ from kaccess.base.types import Progress, TrainProgress
 from kaccess.base.watch import Watch, run_silently
 from kaccess.config import (
     DEFAULT_TASK,
-    METHODS,
     PRESETS,
     AccessConfig,
     ClusterConfig,
@@ -44,6 +43,7 @@ from kaccess.robots import load_robot
 from kaccess.study import StoredClustering, Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
 from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
+from kaccess.study.lock import claim_graph
 from kaccess.study.origin import describe_origin
 from kaccess.study.transitions import (
     estimate_once,
@@ -210,13 +210,14 @@ def grow(
         progress: Called with (poses in the graph, most poses) from time to time.
     """
     study = Study.open(study)
-    return grow_study(
-        study,
-        config or GrowConfig(),
-        engine=make_engine(engine, study.robot, study.still),
-        replayer=make_replayer(engine, study.robot, study.still),
-        progress=progress,
-    )
+    with claim_graph(study.path):
+        return grow_study(
+            study,
+            config or GrowConfig(),
+            engine=make_engine(engine, study.robot, study.still),
+            replayer=make_replayer(engine, study.robot, study.still),
+            progress=progress,
+        )
 
 
 def info(study: StudyLike) -> "Summary":
@@ -248,9 +249,8 @@ def cluster(
         matrix, config, gravity=poses.gravity, joints=poses.joints, progress=progress
     )
     found = StoredClustering.of(matrix, config, fit)
-    study.write_clustering(config.method, found)
     starts.write_plain_starts(study)
-    return starts.write_centroids(study, METHODS[config.method].starts, found.centroids)
+    return starts.write_clustering(study, config.method, found)
 
 
 def compare(study: StudyLike) -> "list[ComparisonRow]":

@@ -10,12 +10,12 @@ mixture is a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
+from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
-from kaccess.base.files import whole_file
+from kaccess.base.npz_files import read_npz, write_npz
 from kaccess.base.types import Array, BoolArray
 from kaccess.config import DEFAULT_METHOD, METHODS
 
@@ -130,28 +130,33 @@ class InitialStates:
 
     def save(self, path: Path) -> None:
         """Write the states to an .npz file, whole or not at all."""
-        with whole_file(path) as draft, draft.open("wb") as file:
-            np.savez(
-                file,
-                qpos=self.qpos,
-                weights=self.weights,
-                names=np.array(self.names),
-                model=np.array(self.model),
-            )
+        write_npz(
+            path,
+            qpos=self.qpos,
+            weights=self.weights,
+            names=np.array(self.names),
+            model=np.array(self.model),
+        )
 
     @classmethod
-    def load(cls, path: str | Path) -> "InitialStates":
-        """Read states that `save` wrote."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                qpos, weights = file["qpos"], file["weights"]
-                names, model = tuple(file["names"].tolist()), str(file["model"])
-        except (KeyError, ValueError, EOFError, OSError, BadZipFile) as error:
-            raise InputError(
-                f"{path} holds no initial states ({error}). Make some with "
-                "`kaccess cluster STUDY`."
-            ) from error
-        return cls(qpos, weights, names, model)
+    def load(
+        cls,
+        path: str | Path,
+        remedy: str = "`kaccess cluster STUDY` writes such files.",
+    ) -> "InitialStates":
+        """Read states that `save` wrote.
+
+        Args:
+            path: File to read.
+            remedy: A sentence that says what to do if the file cannot be used.
+        """
+        file = Path(path)
+        parts = read_npz(file, remedy, "qpos", "weights", "names", "model")
+        with explain_damage(file, remedy):
+            if not np.isfinite(parts["qpos"]).all():
+                raise ValueError("`qpos` has numbers that are not finite")
+            names = tuple(map(str, parts["names"].tolist()))
+            return cls(parts["qpos"], parts["weights"], names, str(parts["model"]))
 
 
 def list_starts() -> list[str]:

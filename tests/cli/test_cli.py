@@ -111,7 +111,10 @@ def test_help_is_quick_because_it_loads_nothing_heavy():
         (["access", "STUDY", "--only-rows", "²:3"], "must be START:STOP"),
         (["access", "STUDY", "--joint-tol", "-1"], "`joint_tol` must be positive"),
         (["access", "STUDY", "--move-time", "-1"], "`move_time` must not be negative"),
-        (["access", "STUDY", "--move-time", "inf"], "`move_time` must be positive and"),
+        (
+            ["access", "STUDY", "--move-time", "inf"],
+            "`move_time` must be a finite number",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(

@@ -73,7 +73,7 @@ def test_a_robot_that_does_not_stand_is_refused(tmp_path, command, capsys):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["grow", "STUDY", "--share", "2"], "`share` must lie in (0, 1], got 2.0"),
+        (["grow", "STUDY", "--share", "2"], "`share` must be at most 1, got 2.0"),
         (["grow", "STUDY", "--most", "0"], "`most` must be at least 1, got 0"),
         (["grow", "NOTHING"], "is not a study"),
         (["search", "STUDY", "--get-up.candidates", "3"], "`candidates` must be at"),

@@ -4,7 +4,6 @@ import shutil
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import pytest
 
 from kaccess import InputError, Study, pipeline
@@ -13,7 +12,7 @@ from kaccess.envs.tasks.fall_recovery import FallRecovery
 from kaccess.envs.tasks.stand import Stand
 from kaccess.evaluation.held_out import get_test_poses
 from kaccess.study import RunsName
-from kaccess.study.starts import find_starts, write_centroids
+from kaccess.study.starts import find_starts, write_clustering
 from tests.training.runs import refusal
 
 
@@ -54,8 +53,6 @@ def test_tasks_and_methods_are_names(study):
     with pytest.raises(InputError, match=message):
         pipeline.evaluate(opened, EvaluateConfig(task=Outside(), poses=2))
     with pytest.raises(InputError, match="The name of a method must be letters"):
-        opened.write_clustering("../x", opened.clusterings["kaccess"])
-    with pytest.raises(InputError, match="The name of starts must be letters"):
-        write_centroids(opened, "../x", np.arange(2))
+        write_clustering(opened, "../x", opened.clusterings["kaccess"])
     with pytest.raises(InputError, match="`task` must be one of"):
         TrainConfig(task="../../outside")

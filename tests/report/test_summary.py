@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kaccess import Study, pipeline
+from kaccess.report.pairs import count_pairs
 from kaccess.report.summary import summarize
 from kaccess.report.text.info import format_summary, format_summary_as_json
 
@@ -18,8 +19,7 @@ def summarize_arrays(times, outcomes, to_standing=(X, X, 0.5), **moves):
         {},
         contacts=CONTACTS,
         parts=("head", "tail"),
-        times=np.array(times),
-        outcomes=np.array(outcomes),
+        pairs=count_pairs(3, [(np.array(times), np.array(outcomes))]),
         to_standing=np.array(to_standing),
         **moves,
     )

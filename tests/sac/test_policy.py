@@ -80,7 +80,7 @@ def test_missing_and_damaged_files_are_explained(tmp_path):
     with pytest.raises(InputError, match=r"nothing.safetensors does not exist"):
         Policy.load(tmp_path / "nothing.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"\1" * 50)
-    with pytest.raises(InputError, match=r"bad.safetensors cannot be read"):
+    with pytest.raises(InputError, match=r"bad.safetensors is damaged"):
         Policy.load(tmp_path / "bad.safetensors")
 
 

@@ -54,7 +54,7 @@ def test_a_graph_that_is_not_written_whole_leaves_the_old_one(grown, monkeypatch
     before = (study.path / "graph.npz").read_bytes()
 
     def fill_disk(file, **_):
-        file.write_bytes(b"half of it")
+        file.write(b"half of it")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", fill_disk)

@@ -13,9 +13,15 @@ from kaccess.access.estimate import (
     merge_rows,
     split_rows,
 )
-from kaccess.access.graph import Connectivity, Routes, find_routes, measure_connectivity
+from kaccess.access.graph import (
+    Connectivity,
+    Routes,
+    connect_moves,
+    find_routes,
+    measure_connectivity,
+)
 from kaccess.access.landings import Landings, Nodes
-from kaccess.access.plan import Plan
+from kaccess.access.plan import Plan, count_chain_moves
 from kaccess.access.posture_graph import PostureGraph
 from kaccess.access.replay import Replay, replay_plan
 from kaccess.access.symmetry import MirrorCheck, check_mirror
@@ -34,6 +40,8 @@ __all__ = [
     "Transitions",
     "accessibility",
     "check_mirror",
+    "connect_moves",
+    "count_chain_moves",
     "estimate_pairs",
     "estimate_rows",
     "estimate_times",

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import (
-    breadth_first_order,
-    connected_components,
-    dijkstra,
-)
+from scipy.sparse.csgraph import connected_components, dijkstra
 
-from kaccess.base.types import Array, IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
 
-__all__ = ["Connectivity", "Routes", "measure_connectivity", "find_routes"]
+__all__ = [
+    "Connectivity",
+    "Routes",
+    "connect_moves",
+    "find_routes",
+    "measure_connectivity",
+]
 
 STANDING = -1  # in place of a pose: the route ends there
 NOWHERE = -2  # in place of a pose: there is no route
@@ -54,16 +56,35 @@ def measure_connectivity(times: Array, to_standing: Array) -> Connectivity:
     """
     moves = np.isfinite(times)
     np.fill_diagonal(moves, False)
-    n_weak, _ = connected_components(csr_array(moves), connection="weak")
-    n_strong, label = connected_components(csr_array(moves), connection="strong")
+    return connect_moves(moves, np.isfinite(to_standing))
+
+
+def connect_moves(moves: BoolArray, stands: BoolArray) -> Connectivity:
+    """Return how poses are connected.
+
+    Args:
+        moves: (n, n) whether a move leads from pose i to j; no pose leads to itself.
+        stands: (n,) whether a move leads from each pose to standing.
+    """
+    graph = _to_sparse(moves)
+    n_weak, _ = connected_components(graph, connection="weak")
+    n_strong, label = connected_components(graph, connection="strong")
     return Connectivity(
         n_weak=int(n_weak),
         n_strong=int(n_strong),
         largest_strong=int(np.bincount(label).max()),
         unreached=np.flatnonzero(~moves.any(axis=0)),
         dead_ends=np.flatnonzero(~moves.any(axis=1)),
-        stuck=_find_stuck(moves, np.isfinite(to_standing)),
+        stuck=_find_stuck(moves, stands),
     )
+
+
+def _to_sparse(moves: BoolArray) -> csr_array:
+    """Return a graph as SciPy needs it, made row by row to save memory."""
+    goals = [np.flatnonzero(row).astype(np.int32) for row in moves]
+    ends = np.cumsum([0, *map(len, goals)])
+    edges = np.ones(ends[-1])
+    return csr_array((edges, np.concatenate(goals), ends), shape=moves.shape)
 
 
 @dataclass(frozen=True)
@@ -104,13 +125,10 @@ def find_routes(times: Array, to_standing: Array) -> Routes:
     return Routes(np.where(next_pose == n, STANDING, next_pose), seconds)
 
 
-def _find_stuck(moves: Array, stands: Array) -> IntArray:
+def _find_stuck(moves: BoolArray, stands: BoolArray) -> IntArray:
     """Return the poses from which no chain of moves leads to standing."""
-    n = len(moves)
-    backwards = np.zeros((n + 1, n + 1), bool)  # node n is standing
-    backwards[:n, :n] = moves.T
-    backwards[n, :n] = stands
-    order = breadth_first_order(
-        csr_array(backwards), n, directed=True, return_predecessors=False
-    )
-    return np.setdiff1d(np.arange(n), order)
+    leads, new = stands.copy(), stands
+    while new.any():
+        new = moves[:, new].any(axis=1) & ~leads
+        leads |= new
+    return np.flatnonzero(~leads)

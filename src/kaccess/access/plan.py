@@ -7,6 +7,8 @@ So the value of a command in a posture is its mean over the poses nearby: a rout
 most reliable of the fast ones.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.spatial import KDTree
 
@@ -14,7 +16,7 @@ from kaccess.access.commands import Commands
 from kaccess.access.landings import AT_NODE, Landings, Nodes
 from kaccess.base.types import Array, IntArray
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "count_chain_moves"]
 
 _N_NEAR = 8  # poses nearby whose landings are averaged
 _FAR = 3.0  # [tolerances], distance from its node at which a landing counts half
@@ -58,7 +60,7 @@ class Plan:
         longest = np.max(landings.seconds[rested], initial=0.0)
         waits = np.where(rested, landings.seconds, longest)
         self._seconds = np.concatenate([waits, np.zeros((1, m))])
-        self.n_moves = _count_moves(landings)
+        self.n_moves = count_chain_moves(n, [landings])
 
     @property
     def n_nodes(self) -> int:
@@ -132,14 +134,26 @@ def _average(quality: Array, weight: Array, near: IntArray) -> Array:
     return mean
 
 
-def _count_moves(landings: Landings) -> IntArray:
-    """Return the moves of the shortest chain of landings to standing; 0 if none."""
-    n = len(landings.node)
+def count_chain_moves(n: int, landings: Iterable[Landings]) -> IntArray:
+    """Return the moves of the shortest chain of landings to standing; 0 if none.
+
+    Args:
+        n: Number of poses.
+        landings: Landings of all commands in some poses each, in order.
+    """
+    lost = n + 1  # a node from which nothing leads on; each pose has it
+    goals = [np.append(row, lost) for each in landings for row in _list_goals(each, n)]
+    starts = np.cumsum([0, *map(len, goals)])[:-1]
+    flat = np.concatenate(goals)
+    left = np.append(np.full(n, np.inf), [0.0, np.inf])
+    for _ in range(_MOST_MOVES):
+        left[:n] = np.minimum(left[:n], 1 + np.minimum.reduceat(left[flat], starts))
+    return np.where(np.isfinite(left[:n]), left[:n], 0).astype(np.int64)
+
+
+def _list_goals(landings: Landings, n: int) -> list[IntArray]:
+    """Return the different nodes that each pose surely lands at."""
     limit = np.where(landings.node == n, _STANDS, AT_NODE)
     sure = np.isfinite(landings.seconds) & (landings.distance < limit)
-    left = np.append(np.full(n, np.inf), 0.0)
-    for _ in range(_MOST_MOVES):
-        left[:n] = np.minimum(
-            left[:n], 1 + np.where(sure, left[landings.node], np.inf).min(axis=1)
-        )
-    return np.where(np.isfinite(left[:n]), left[:n], 0).astype(np.int64)
+    rows = zip(landings.node, sure, strict=True)
+    return [np.unique(node[where]) for node, where in rows]

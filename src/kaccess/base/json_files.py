@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kaccess.base.damage import Schema, check_content, explain_damage
 from kaccess.base.files import whole_file
 from kaccess.base.settings import Settings
 
@@ -19,9 +20,25 @@ def write_json(path: Path, content: Settings) -> None:
         draft.write_text(json.dumps(content, indent=2, default=_as_json) + "\n")
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file; empty if it does not exist."""
-    return dict(json.loads(path.read_text())) if path.exists() else {}
+def read_json(
+    path: Path, remedy: str = "Put back a copy of it.", schema: Schema = dict
+) -> dict[str, Any]:
+    """Return the content of a JSON file, an object; empty if it does not exist.
+
+    Args:
+        path: The file.
+        remedy: A sentence that says what to do if the file is damaged.
+        schema: What the content must be like, as in `check_content`.
+
+    Raises:
+        InputError: If the file cannot be read, or its content is of another kind.
+    """
+    if not path.exists():
+        return {}
+    with explain_damage(path, remedy):
+        content: dict[str, Any] = json.loads(path.read_bytes())
+        check_content(content, schema)
+    return content
 
 
 def _as_json(value: object) -> object:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +13,14 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from kaccess.base.damage import check_content, explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
 
-__all__ = ["read_header", "read_tensors", "write_tensors"]
+__all__ = ["REMEDY", "read_header", "read_tensors", "write_tensors"]
+
+_CHECKSUM = "crc32"
+REMEDY = "Put back a copy of it, or train again in a new folder."
 
 
 def write_tensors(
@@ -33,8 +38,8 @@ def write_tensors(
         OSError: If the file cannot be written, as on a full disk.
     """
     # One string: safetensors would write several in random order each time.
-    text = json.dumps({"kind": kind, **header})
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    text = json.dumps({"kind": kind, **header, _CHECKSUM: _checksum(plain)})
     with whole_file(path) as draft:
         try:
             save_file(plain, draft, metadata={"kaccess": text})
@@ -43,14 +48,20 @@ def write_tensors(
         draft.chmod(0o644)  # safetensors lets only the owner read it
 
 
-def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header and the arrays of a file.
+def read_tensors(
+    path: Path, kind: str | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the arrays of a file; by default, of any kind.
 
     Raises:
         InputError: If the file is missing, damaged or of another kind.
     """
     with _open(path, kind) as (file, header):
-        return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
+        stored = header.pop(_CHECKSUM, None)  # files made before have none
+        if stored not in (None, _checksum(arrays)):
+            raise ValueError("its content is not what was written")
+    return header, arrays
 
 
 def read_header(path: Path, kind: str) -> dict[str, Any]:
@@ -64,22 +75,38 @@ def read_header(path: Path, kind: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _open(path: Path, kind: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield a file of a certain kind, and its header."""
+def _open(path: Path, kind: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield a file of a certain kind, or of any, and its header."""
+    with explain_damage(path, REMEDY), _safe_open(path) as file:
+        header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
+        check_content(header, dict, "its header")
+        if (found := header.pop("kind", None)) != (kind or found):
+            raise InputError(
+                f"{path} must be a {kind}, but it is a "
+                f"{found or 'file of another kind'}. If another version of kaccess "
+                "wrote it, use that version, or start again in a new folder."
+            )
+        yield file, header
+
+
+@contextmanager
+def _safe_open(path: Path) -> Iterator[Any]:
+    """Open a file; what the library raises becomes a `ValueError`."""
     try:
+        path.stat()  # the library's error of a missing file says less
         with safe_open(path, framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
-            if (found := header.get("kind")) != kind:
-                raise InputError(
-                    f"{path} must be a {kind}, but it is a "
-                    f"{found or 'file of another kind'}. If another version of kaccess "
-                    "wrote it, use that version, or start again in a new folder."
-                )
-            yield file, header
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist. Check the path.") from None
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+            yield file
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    """Return a checksum of arrays, their names, types and shapes."""
+    total = 0
+    for name, array in sorted(arrays.items()):
+        total = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), total)
+        total = zlib.crc32(array.reshape(-1).view(np.uint8).data, total)
+    return total
 
 
 def _as_os_error(error: SafetensorError) -> OSError:

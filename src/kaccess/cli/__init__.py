@@ -6,8 +6,8 @@ changed), 130 interrupted (finished work is kept).
 
 # Heavy modules are imported by the command that needs them: `--help` answers at once.
 
-import io
 import os
+import shutil
 import sys
 from typing import NoReturn
 
@@ -17,6 +17,7 @@ from kaccess.base.errors import InputError, TrainingError
 from kaccess.base.version import __version__
 from kaccess.cli import commands
 from kaccess.cli.console import show_log
+from kaccess.cli.streams import outlive_readers
 from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 __all__ = ["main"]
@@ -31,38 +32,36 @@ _STAGES = (
 )
 
 
+_FEWEST_COLUMNS = 40  # in a narrower terminal, the writing of help does not end
+_RESUME = "Files stored before are whole: fix the cause and run the same command again."
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     argv = sys.argv[1:] if argv is None else argv
     if argv == ["--version"]:
         print(f"kaccess {__version__}")
         return
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # for characters that the terminal lacks
-            stream.reconfigure(errors="backslashreplace")
+    outlive_readers()
+    os.environ["MPLBACKEND"] = "agg"  # figures are files, they need no screen
+    if shutil.get_terminal_size().columns < _FEWEST_COLUMNS:
+        os.environ["COLUMNS"] = str(_FEWEST_COLUMNS)
     prefer_egl_without_screen()
     show_log()
     try:
         _run(argv)
+        print(end="", flush=True)  # a full disk is noticed here, not after the exit
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
     except TrainingError as error:
         _exit(1, str(error))
-    except MemoryError as error:
-        _exit(
-            2, f"There is not enough memory ({error}). Ask for fewer or smaller things."
-        )
-    except BrokenPipeError:  # the reader of our output has stopped, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
-        _exit(
-            2,
-            f"{error.strerror or error}{place}. Files stored before are whole: fix the "
-            "cause and run the same command again.",
-        )
+        _exit(2, f"{error.strerror or error}{place}. {_RESUME}")
+    except Exception as error:
+        if not (reason := _blame_machine(error)):
+            raise
+        _exit(2, reason)
     except KeyboardInterrupt:
         _exit(130, "Interrupted. Stored work is kept; run the same command to resume.")
 
@@ -88,6 +87,34 @@ def _run(argv: list[str]) -> None:
         description=f"{_PITCH} {_STAGES}",
         args=argv,
     )
+
+
+def _blame_machine(error: Exception) -> str:
+    """Return a sentence on an error of the machine or MuJoCo; empty for others."""
+    if "MUJOCO_GL" in str(error):
+        return f"MuJoCo cannot start{_add(error)}. Set it to egl, osmesa or glfw."
+    lacks = ("allocate memory", "start new thread", "before it is started")
+    if isinstance(error, MemoryError) or any(text in str(error) for text in lacks):
+        return f"Not enough memory{_add(error)}. {_RESUME}"
+    if isinstance(error, _get_simulation_errors()):
+        return f"MuJoCo cannot simulate this robot{_add(error)}. {_RESUME}"
+    return ""
+
+
+def _get_simulation_errors() -> tuple[type[Exception], ...]:
+    """Return what MuJoCo raises if it fails, such as for lack of memory."""
+    mujoco, batch = map(sys.modules.get, ("mujoco", "mujoco.batch"))
+    errors = (
+        getattr(mujoco, "FatalError", None),
+        getattr(batch, "SimulationError", None),
+    )
+    return tuple(error for error in errors if error is not None)
+
+
+def _add(error: Exception) -> str:
+    """Return a colon and the error in one line; empty if it says nothing."""
+    text = " ".join(str(error).split()).rstrip(".")
+    return f": {text}" if text else ""
 
 
 def _exit(code: int, message: str) -> NoReturn:

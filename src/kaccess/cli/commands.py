@@ -8,6 +8,7 @@ import tyro
 from tyro.conf import OmitArgPrefixes, Positional
 
 from kaccess.base.errors import InputError
+from kaccess.cli.arguments import check_showing, parse_rows
 from kaccess.cli.watch import watch
 from kaccess.config import (
     DEFAULT_TASK,
@@ -21,7 +22,6 @@ from kaccess.config import (
     GetUpConfig,
     GrowConfig,
     PlayConfig,
-    Port,
     PresetName,
     RobotConfig,
     SacConfig,
@@ -30,7 +30,6 @@ from kaccess.config import (
     StillConfig,
     TaskName,
     TrainConfig,
-    check_number,
 )
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def access(
     """
     from kaccess import pipeline
 
-    rows = None if only_rows is None else _parse_rows(only_rows)
+    rows = None if only_rows is None else parse_rows(only_rows)
     watch(pipeline.access, study, config, engine=engine, only_rows=rows)
 
 
@@ -254,21 +253,18 @@ def play(
         port: Port of the viewer; by default, and for 0, the first free port from 8080
             on.
     """
-    if viewer and video is not None:
-        raise InputError("`--video` has no effect with `--viewer`. Give one of them.")
-    if port is not None and not viewer:
-        raise InputError("`--port` has no effect without `--viewer`. Leave it out.")
-    check_number(Port, port=port or 0)
-    clip = _find_clip(study, config, model)
+    check_showing(viewer, video, port)
     if viewer:
         from kaccess.report.play.viewer import show
 
-        show(clip, port=port or 0)
+        clip = _find_clip(study, config, model)
+        show(clip, port=port or 0, announce=_say_address)
         return
-    from kaccess.report.play.video import write_video
+    from kaccess.report.play.video import check_video, write_video
 
     video = video or Path("play.mp4")
-    write_video(clip, video)
+    check_video(video)
+    write_video(_find_clip(study, config, model), video)
     print(f"Video: {video}")
 
 
@@ -285,6 +281,10 @@ def _find_clip(study: Path, config: PlayConfig, model: RobotConfig) -> "Clip":
             "routes`: a study has its own."
         )
     return watch(pipeline.play, study, config).clip
+
+
+def _say_address(url: str) -> None:
+    print(f"Open {url} in a browser on this machine. Ctrl-C ends it.", flush=True)
 
 
 def report(study: _Study) -> None:
@@ -329,23 +329,38 @@ def export(
     )
 
 
-def info(study: _Study, json: bool = False) -> None:
+def info(study: _Study, json: bool = False, check: bool = False) -> None:
     """Show what is in a study: poses, times, and whether the robot can get up.
 
     Args:
         study: Folder of the study.
         json: Print JSON, for programs.
+        check: Read every file of the study instead, and say what is wrong. The exit
+            code is 1 if something is.
     """
     from kaccess import pipeline
     from kaccess.report.text.info import format_summary_as_json
     from kaccess.study import Study
 
+    if check:
+        _check(study)
+        return
     if json:
         print(format_summary_as_json(pipeline.info(study)))
         return
     opened = Study(study)
     watch(pipeline.info, opened)
     watch(pipeline.compare, opened)
+
+
+def _check(study: Path) -> None:
+    """Say what is wrong with a study; exit with 1 if something is."""
+    from kaccess.report.check import check_study
+
+    problems = check_study(study)
+    print("\n".join(problems) or f"All files of {study} can be read and agree.")
+    if problems:
+        raise SystemExit(1)
 
 
 def compare_engines(
@@ -377,12 +392,3 @@ def compare_engines(
         n_threads=n_threads,
         device=device,
     )
-
-
-def _parse_rows(text: str) -> range:
-    start, _, stop = text.partition(":")
-    if not (start.isdecimal() and stop.isdecimal()):
-        raise InputError(
-            f"`--only-rows` must be START:STOP, such as 0:500, got {text!r}."
-        )
-    return range(int(start), int(stop))

@@ -1,12 +1,13 @@
 """Learning curves: tests of each learner during its training."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from kaccess.base.csv_files import read_csv, write_csv
+from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array
 from kaccess.study.names import LearnerName, find_learners
@@ -17,11 +18,13 @@ __all__ = [
     "load_curves",
     "merge_curves",
     "pool_curves",
+    "read_table",
     "save_curves",
 ]
 
 _FILE = "evaluation.csv"  # tests of a learner
 _EPISODES_FILE = "episodes.csv"  # its episodes
+_REMEDY = "Put back a copy of it, or train again in a new folder."
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,7 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
 def find_episode_steps(folder: Path) -> int:
     """Return the steps of the longest episode in a folder of runs."""
     learners = find_learners(folder, _EPISODES_FILE).values()
-    rows = [row for each in learners for row in _read(each / _EPISODES_FILE)]
+    rows = [row for each in learners for row in read_table(each / _EPISODES_FILE)]
     if not rows:
         raise InputError(f"{folder} has no episodes. Train something first.")
     return max(int(row["length"]) for row in rows)
@@ -122,25 +125,32 @@ def find_episode_steps(folder: Path) -> int:
 
 def save_curves(folder: Path, path: Path) -> None:
     """Write the tests of all learners in a folder of runs as one table, a CSV file."""
-    rows = _read_rows(folder)
-    with path.open("w", newline="") as out:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(path, _read_rows(folder))
 
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
     """Return the tests of all learners, each with its `starts` and `seed`."""
-    rows = _read(path) if path.is_file() else []
+    rows = read_table(path) if path.is_file() else []
     for text, folder in find_learners(path, _FILE).items():
         name = LearnerName.parse(text)
         own = {"starts": name.starts, "seed": str(name.seed)}
-        tests = [own | row for row in _read(folder / _FILE)]
+        tests = [own | row for row in read_table(folder / _FILE)]
         if not tests:
             raise InputError(f"{folder} has not been tested yet. Train it further.")
         rows += tests
     if not rows:
         raise InputError(f"{path} has no learning curves. Run `kaccess train` first.")
+    return rows
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table of numbers, each with its `step`."""
+    rows = read_csv(path, _REMEDY)
+    with explain_damage(path, _REMEDY):
+        for row in rows:
+            numbers = {name: float(row[name]) for name in row.keys() - {"starts"}}
+            if not numbers["step"] >= 0:
+                raise ValueError(f"a step must not be negative, got {row['step']}")
     return rows
 
 
@@ -163,11 +173,6 @@ def _pool(parts: Sequence[Curves]) -> Curves:
     )
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def _stack(
     seeds: Mapping[int, Sequence[Mapping[str, str]]], *, episode_steps: int
 ) -> Curves:
@@ -175,6 +180,11 @@ def _stack(
     order = sorted(seeds)
     m = min(len(seeds[seed]) for seed in order)
     names = seeds[order[0]][0].keys()
+    if any(row.keys() != names for seed in order for row in seeds[seed]):
+        raise InputError(
+            f"The curves of seeds {', '.join(map(str, order))} have different columns: "
+            "one of their files is damaged. Train again in a new folder."
+        )
     table = {
         name: np.array(
             [[float(row[name]) for row in seeds[seed][:m]] for seed in order]

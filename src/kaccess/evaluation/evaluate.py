@@ -10,7 +10,7 @@ from kaccess.config import EngineConfig, EngineName, EvaluateConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.physics import check_engine
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.held_out import get_test_poses, group_poses
+from kaccess.evaluation.held_out import find_test_poses, group_poses
 from kaccess.evaluation.policies import find_controllers
 from kaccess.evaluation.pose_test import (
     Group,
@@ -72,10 +72,12 @@ def evaluate_study(
         n_robots=config.poses,
         best=config.best,
     )
-    test = get_test_poses(study, task, "final", config.poses, n_threads=n_threads)
+    held_out = find_test_poses(study, task, "final", config.poses, n_threads=n_threads)
+    test = held_out.poses
     tester = PoseTest(task, test.robot, test.qpos, conditions=under, engine=engine)
     groups = group_poses(study, test, n_threads=n_threads)
     found = _score_all(controllers, tester, groups, progress)
+    held_out.store()
     study.write_test(
         TestName(RunsName(task.name, before.text), config.best, under.text),
         {

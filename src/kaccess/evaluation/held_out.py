@@ -1,5 +1,7 @@
 """Test poses, which no learner trains on, and groups of similar ones."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -13,12 +15,36 @@ from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
 from kaccess.starts import InitialStates
 from kaccess.study import Study
+from kaccess.study.starts import load_states
 
-__all__ = ["get_test_poses", "group_poses"]
+__all__ = ["TestPoses", "find_test_poses", "get_test_poses", "group_poses"]
 
 _STREAM = {"curve": Stream.CURVE, "final": Stream.FINAL}
 # Poses drawn for each test pose: tried in turn until the task can start from enough.
 _DRAWN_PER_TEST = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class TestPoses:
+    """Test poses that may have to be stored.
+
+    Args:
+        poses: Poses to start from.
+        drawn: New poses to be stored; None if they are stored already.
+        path: File to store them in.
+    """
+
+    __test__ = False  # for pytest, which takes it for a test case
+
+    poses: Poses
+    drawn: InitialStates | None
+    path: Path
+
+    def store(self) -> Poses:
+        """Store them if they are new, and return them."""
+        if self.drawn is not None:
+            self.drawn.save(self.path)
+        return self.poses
 
 
 def get_test_poses(
@@ -29,23 +55,36 @@ def get_test_poses(
     *,
     n_threads: int = 0,
 ) -> Poses:
-    """Return n test poses that the task can start from.
+    """Return n test poses that the task can start from; new ones are stored."""
+    return find_test_poses(study, task, kind, n, n_threads=n_threads).store()
+
+
+def find_test_poses(
+    study: Study,
+    task: Task,
+    kind: Literal["curve", "final"],
+    n: int,
+    *,
+    n_threads: int = 0,
+) -> TestPoses:
+    """Return n test poses that the task can start from; nothing is stored yet.
 
     They are drawn like the poses of the study but from another random stream, and
-    stored in `tests/<kind>.npz`. The two kinds have no pose in common. The first poses
+    belong in `tests/<kind>.npz`. The two kinds have no pose in common. The first poses
     are the same for every n.
     """
-    robot = study.robot
+    robot, drawn = study.robot, None
     path = study.path / "tests" / f"{kind}.npz"
-    stored = InitialStates.load(path) if path.exists() else None
+    known = load_states(study, path) if path.exists() else None
     for times_as_many in _DRAWN_PER_TEST:
         n_drawn = max(times_as_many * n, 2)  # sampling draws at least two
-        if stored is None or len(stored) < n_drawn:
-            stored = _draw(study, kind, n_drawn, _make_cpu_engine(study, n_threads))
-            stored.save(path)
-        qpos = stored.qpos[task.qualifies(stored.qpos)][:n]
+        if known is None or len(known) < n_drawn:
+            engine = _make_cpu_engine(study, n_threads)
+            known = drawn = _draw(study, kind, n_drawn, engine)
+        qpos = known.qpos[task.qualifies(known.qpos)][:n]
         if len(qpos) == n:
-            return Poses(robot, qpos, robot.find_contacts(qpos)[0])
+            contacts = robot.find_contacts(qpos)[0]
+            return TestPoses(Poses(robot, qpos, contacts), drawn, path)
     raise InputError(
         f"{task.name!r} can start from fewer than one in {_DRAWN_PER_TEST[-1]} poses "
         f"({len(qpos)} found, {n} needed). Test on fewer poses, or accept more of them "

@@ -108,6 +108,11 @@ def _load(path: Path, task: Task, robot: Robot, trained_under: Conditions) -> Po
                 f"{path} was trained differently: its `{what}` is not that of its "
                 "folder and this study. Train it again."
             )
+    if policy.act_dim != robot.model.nu:
+        raise InputError(
+            f"{path} has {policy.act_dim} actions, but {robot.name} has "
+            f"{robot.model.nu} joints. Train it again."
+        )
     return policy
 
 

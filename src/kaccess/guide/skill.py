@@ -29,6 +29,7 @@ from kaccess.envs.tasks import make_task
 from kaccess.robots import Mirror, Robot, find_mirror
 from kaccess.study import Study
 from kaccess.study.growing import SkillSearch, search_get_ups
+from kaccess.study.lock import claim_graph
 from kaccess.study.names import check_name
 
 __all__ = [
@@ -152,13 +153,14 @@ def search_study(
     if task.to_stand:
         unused = [each.name for each in fields(config) if each.name != "task"]
         check_left_out(config, unused, "here: get-up skills have settings of their own")
-        return search_get_ups(
-            study,
-            get_up or GetUpConfig(),
-            engine=make_engine(engine, robot, study.still),
-            replayer=make_replayer(engine, robot, study.still),
-            progress=progress,
-        )
+        with claim_graph(study.path):
+            return search_get_ups(
+                study,
+                get_up or GetUpConfig(),
+                engine=make_engine(engine, robot, study.still),
+                replayer=make_replayer(engine, robot, study.still),
+                progress=progress,
+            )
     if get_up not in (None, GetUpConfig()):
         raise InputError(f"`get_up` has no effect with task {task.name}. Leave it out.")
     stored = study.read_jsons("skills").get(task.name, {})

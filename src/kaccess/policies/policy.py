@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from kaccess.base.damage import check_content, explain_damage
 from kaccess.base.errors import InputError
-from kaccess.base.tensors import read_tensors, write_tensors
+from kaccess.base.tensors import REMEDY, read_tensors, write_tensors
 from kaccess.base.types import Array
 
 __all__ = ["BEST_POLICY", "LAST_POLICY", "Policy", "scale"]
@@ -83,6 +84,20 @@ class Policy:
             metadata=metadata,
         )
 
+    def check_shapes(self) -> None:
+        """Raise `ValueError` if its layers do not fit together."""
+        if not self.weights:
+            raise ValueError("it has no layers")
+        n_in = self.obs_dim
+        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            if weight.shape != (n_in, len(bias)) or bias.ndim != 1:
+                raise ValueError(f"layer {i} does not fit the one before it")
+            n_in = len(bias)
+        if not self.low.shape == self.high.shape == (n_in,):
+            raise ValueError(f"it has {n_in} outputs, but bounds for {self.low.shape}")
+        if not all(np.isfinite(each).all() for each in (*self.weights, *self.biases)):
+            raise ValueError("it has weights that are not finite")
+
     def save(self, path: Path) -> None:
         """Write the policy to a file."""
         write_tensors(path, _KIND, {"metadata": dict(self.metadata)}, self.get_arrays())
@@ -91,7 +106,11 @@ class Policy:
     def load(cls, path: str | Path) -> "Policy":
         """Read a policy that `save` wrote."""
         header, arrays = read_tensors(Path(path), _KIND)
-        return cls.of_arrays(arrays, header["metadata"])
+        with explain_damage(Path(path), REMEDY):
+            check_content(header, {"metadata": dict}, "its header")
+            policy = cls.of_arrays(arrays, header["metadata"])
+            policy.check_shapes()
+        return policy
 
 
 def scale(actions: Array, low: Array, high: Array) -> Array:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import Connectivity, Outcome, measure_connectivity
+from kaccess.access import Connectivity, Outcome, connect_moves
 from kaccess.base.settings import Settings
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.report.pairs import Pairs, count_pairs
 from kaccess.study import Study
 
 __all__ = ["Summary", "Times", "describe_moves", "summarize", "summarize_study"]
@@ -113,11 +114,10 @@ def summarize_study(study: Study) -> Summary:
         study.settings,
         contacts=study.contacts,
         parts=study.arrays.parts,
-        times=study.times,
-        outcomes=study.outcomes,
+        pairs=count_pairs(study.n_poses, study.arrays.iter_tiles()),
         to_standing=study.to_standing,
         n_moves=study.n_moves,
-        chain_moves=None if study.plan is None else study.plan.n_moves[: study.n_poses],
+        chain_moves=study.chain_moves,
     )
 
 
@@ -126,8 +126,7 @@ def summarize(
     *,
     contacts: BoolArray,
     parts: tuple[str, ...],
-    times: Array,
-    outcomes: IntArray,
+    pairs: Pairs,
     to_standing: Array,
     n_moves: IntArray | None = None,
     chain_moves: IntArray | None = None,
@@ -138,8 +137,7 @@ def summarize(
         settings: Content of `study.json`.
         contacts: (n, n_parts) which parts touch the ground in each pose.
         parts: Names of the parts.
-        times: (n, n) seconds from pose i to j; NaN: not estimated, inf: not reached.
-        outcomes: (n, n) how each move ended, an `Outcome`.
+        pairs: Numbers of the pairs of poses.
         to_standing: (n,) seconds from each pose to standing; NaN: not estimated.
         n_moves: (n,) moves in which each pose stood up in a replay; None if unknown.
         chain_moves: (n,) moves of the shortest chain of landings from each pose to
@@ -147,13 +145,13 @@ def summarize(
             that reached their goals.
     """
     stuck = _find_stuck(chain_moves, n_moves)
-    done = not (np.isnan(times).any() or np.isnan(to_standing).any())
+    done = pairs.complete and not np.isnan(to_standing).any()
     return Summary(
         settings=dict(settings),
         n_poses=len(contacts),
         contact_cases=_count_contact_cases(contacts, parts),
-        times=_count_times(times, outcomes, to_standing),
-        graph=_connect(times, to_standing, stuck) if done else None,
+        times=_count_times(pairs, to_standing),
+        graph=_connect(pairs.moves, to_standing, stuck) if done else None,
         n_moves=n_moves,
     )
 
@@ -170,9 +168,11 @@ def _find_stuck(
     return np.flatnonzero((chain_moves == 0) & (n_moves is None or n_moves == 0))
 
 
-def _connect(times: Array, to_standing: Array, stuck: IntArray | None) -> Connectivity:
+def _connect(
+    moves: BoolArray, to_standing: Array, stuck: IntArray | None
+) -> Connectivity:
     """Return how poses are connected, and those that are stuck, if they are known."""
-    graph = measure_connectivity(times, to_standing)
+    graph = connect_moves(moves, np.isfinite(to_standing))
     return graph if stuck is None else replace(graph, stuck=stuck)
 
 
@@ -242,24 +242,17 @@ def _count_contact_cases(
     )
 
 
-def _count_times(times: Array, outcomes: IntArray, to_standing: Array) -> Times:
-    n = len(times)
-    off_diagonal = ~np.eye(n, dtype=bool)
-    done = off_diagonal & ~np.isnan(times)
-    counts = np.bincount(outcomes[done], minlength=len(Outcome))
-    moves = np.isfinite(times) & off_diagonal
-    linked = (moves | moves.T) & done & done.T
-    both = moves & moves.T
-    quantiles = np.quantile(times[moves], [0.05, 0.5, 0.95]) if moves.any() else None
+def _count_times(pairs: Pairs, to_standing: Array) -> Times:
+    n, counts = len(pairs.moves), pairs.counts
     return Times(
         pairs=n * (n - 1),
-        done=int(done.sum()),
+        done=int(pairs.done.sum()),
         reached=int(counts[Outcome.REACHED]),
         elsewhere=int(counts[Outcome.ELSEWHERE]),
         restless=int(counts[Outcome.RESTLESS]),
         diverged=int(counts[Outcome.DIVERGED]),
-        one_way=float(1 - both.sum() / linked.sum()) if linked.any() else None,
-        seconds=None if quantiles is None else tuple(map(float, quantiles)),  # type: ignore[arg-type]  # three values
+        one_way=pairs.one_way,
+        seconds=pairs.quantiles,
         stand_up=(
             None if np.isnan(to_standing).any() else int(np.isfinite(to_standing).sum())
         ),

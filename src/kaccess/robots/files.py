@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.robots.named import find_named, is_named, list_models, list_some
@@ -20,6 +21,12 @@ from kaccess.robots.urdf import read_urdf
 
 __all__ = ["ModelFile", "compile_model", "read_model"]
 
+_SHORTEST_STEP, _LONGEST_STEP = 1e-6, 0.1  # [s], of the physics
+_FINITE = (  # arrays of a model that must hold finite numbers
+    *("qpos0", "key_qpos", "body_pos", "body_quat", "body_mass", "body_inertia"),
+    *("geom_pos", "geom_quat", "geom_size", "geom_friction", "jnt_range"),
+    *("dof_damping", "dof_armature", "actuator_gainprm", "actuator_biasprm"),
+)
 _NAMELESS = ("", "mujoco model", "mujoco_model", "scene", "robot", "model", "main")
 _SCENE_FILE = re.compile(r"(scene|robot|model|main)([_-].*)?", re.IGNORECASE)
 _SCENE_WORD = re.compile(r"[ _-]*scene$", re.IGNORECASE)
@@ -79,7 +86,25 @@ def compile_model(file: ModelFile) -> mujoco.MjModel:
         InputError: If MuJoCo refuses it; one sentence says why.
     """
     with _explain_errors(file.path):
-        return file.spec.compile()
+        model = file.spec.compile()
+    _check_numbers(model, file.path)
+    return model
+
+
+def _check_numbers(model: mujoco.MjModel, path: Path) -> None:
+    """Refuse numbers with which nothing can be simulated; MuJoCo takes them."""
+    step = float(model.opt.timestep)
+    if not _SHORTEST_STEP <= step <= _LONGEST_STEP:
+        raise InputError(
+            f"`timestep` in {path} must be from {_SHORTEST_STEP:g} to "
+            f"{_LONGEST_STEP:g} s, got {step:g}. Set it in <option>."
+        )
+    arrays = {name: getattr(model, name) for name in _FINITE}
+    for name, values in (arrays | {"gravity": model.opt.gravity}).items():
+        if not np.isfinite(values).all():
+            raise InputError(
+                f"{path} has numbers that are not finite, in `{name}`. Correct them."
+            )
 
 
 @contextmanager
@@ -103,6 +128,12 @@ def _explain_errors(path: Path) -> Iterator[None]:
 
 
 def _check_path(path: Path, source: str, known: Iterable[str]) -> None:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"MuJoCo cannot read {path}: its name is not valid UTF-8. Rename it."
+        ) from error
     if path.is_file():
         return
     if path.is_dir():

@@ -1,6 +1,11 @@
-"""The arrays of a study, in `study.zarr`: poses, transition times and outcomes."""
+"""The arrays of a study, in `study.zarr`: poses, transition times and outcomes.
 
-from collections.abc import Mapping
+A chunk is a file, with a checksum. A missing chunk counts as not estimated: `kaccess
+access` estimates it again.
+"""
+
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,73 +13,17 @@ import numpy as np
 import zarr
 
 from kaccess.access.landings import Landings
+from kaccess.base.damage import DAMAGE, explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.study.layout import LANDINGS, POSES, Layout, describe_layout
 
-__all__ = ["Arrays", "create_arrays"]
+__all__ = ["Arrays"]
 
-_LANDINGS = {"node": "int32", "distance": "float32", "seconds": "float32"}
-_MOST_STATES = 2**28  # bytes of the states in which moves end, if they are stored
-_NAMES = ("poses/qpos", "poses/contacts", "times", "outcomes", "to_standing")
-_READ_SIZE = 2**24  # times read at once in the search for missing ones
-
-
-def create_arrays(
-    path: Path,
-    poses: Mapping[str, Array | BoolArray],
-    parts: tuple[str, ...],
-    tile_rows: int,
-) -> None:
-    """Write the arrays of a new study; no transition is estimated yet.
-
-    Args:
-        path: Folder of the arrays.
-        poses: Arrays of n poses by name.
-        parts: Names of the columns of `poses["contacts"]`.
-        tile_rows: Rows of the time matrix that are computed and stored together.
-    """
-    group = zarr.create_group(path)
-    pose_group = group.create_group("poses")
-    for name, values in poses.items():
-        pose_group.create_array(name, data=values)
-    pose_group["contacts"].attrs["parts"] = list(parts)
-
-    n = len(poses["qpos"])
-    tile = (tile_rows, n)
-    group.create_array(
-        "times", shape=(n, n), chunks=tile, dtype="float32", fill_value=np.nan
-    )
-    group.create_array(
-        "outcomes", shape=(n, n), chunks=tile, dtype="uint8", fill_value=0
-    )
-    group.create_array(
-        "to_standing", shape=(n,), chunks=(n,), dtype="float32", fill_value=np.nan
-    )
-    _create_landings(group.create_group("landings"), poses["qpos"].shape, tile)
-
-
-def _create_landings(
-    group: zarr.Group, shape: tuple[int, ...], tile: tuple[int, int]
-) -> None:
-    """Write empty arrays of landings: of all moves, of those to standing, and where."""
-    n, nq = shape
-    for name, dtype in _LANDINGS.items():
-        fill = -1 if dtype == "int32" else np.nan
-        group.create_array(
-            name, shape=(n, n), chunks=tile, dtype=dtype, fill_value=fill
-        )
-        group.create_array(
-            f"{name}_standing", shape=(n,), chunks=(n,), dtype=dtype, fill_value=fill
-        )
-    if 4 * n * n * nq <= _MOST_STATES:
-        group.create_array(
-            "states", shape=(n, n, nq), chunks=(*tile, nq), dtype="float32"
-        )
-        group.create_array("states_standing", shape=(n, nq), dtype="float32")
-    group.create_array(
-        "standing", shape=(nq,), chunks=(nq,), dtype="float64", fill_value=np.nan
-    )
-    group.create_array("n_moves", shape=(n,), chunks=(n,), dtype="int32", fill_value=-1)
+_NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
+_READ_SIZE = 2**24  # numbers read at once from arrays of all pairs
+_ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
+_NEW = "Put back a copy of it, or start a new study."
 
 
 class Arrays:
@@ -89,35 +38,146 @@ class Arrays:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
+        if not (path / "zarr.json").is_file():
+            raise InputError(f"{path} cannot be read: it has no zarr.json. {_NEW}")
+        with explain_damage(path / "zarr.json", _NEW):
             self._group = zarr.open_group(path, mode="r+")
-            missing = [name for name in _NAMES if name not in self._group]
-        except (FileNotFoundError, ValueError, KeyError) as error:
-            raise InputError(
-                f"{path} cannot be read: {error}. Start a new study."
-            ) from error
-        if missing:
-            raise InputError(
-                f"{path} is damaged: it has no array {missing[0]!r}. Start a new study."
-            )
+        self._known: dict[str, zarr.Array[Any]] = {}
+        for name in _NAMES:
+            self.array(name)
+        self._layout = self._find_layout()
+        for name, expected in self._layout.items():
+            self._check(name, expected)
+
+    def _find_layout(self) -> dict[str, Layout]:
+        """Return the arrays that `access` fills, and how they must be stored."""
+        poses = self.array("poses/qpos")
+        with explain_damage(self._path / "poses/qpos/zarr.json", _NEW):
+            n, nq = poses.shape
+        tile_rows = self.array("times").chunks[0]
+        layout = describe_layout(n, nq, tile_rows)
+        landings = (self._path / "landings").exists()  # since landings are stored
+        states = (self._path / "landings" / "states").exists()
+        return {
+            name: array
+            for name, array in layout.items()
+            if (landings or not name.startswith("landings/"))
+            and (states or not name.startswith("landings/states"))
+        }
+
+    def _check(self, name: str, expected: Layout) -> None:
+        """Raise `InputError` if an array is not stored as expected."""
+        array = self.array(name)
+        in_one_chunk = expected.chunks == expected.shape
+        found = Layout(
+            array.shape,
+            expected.chunks if in_one_chunk else array.chunks,
+            str(array.dtype),
+            float(array.fill_value),
+        )
+        with explain_damage(self._path / name / "zarr.json", _NEW):
+            if repr(found) != repr(expected):  # NaN is not equal to itself
+                raise ValueError(f"it says {found}, not {expected}")
 
     def read(
         self, name: str, start: int | None = None, stop: int | None = None
     ) -> np.ndarray:
-        """Return an array, or some rows of it."""
+        """Return an array, or some rows of it.
+
+        Raises:
+            InputError: If a chunk is damaged, or a chunk of the poses is missing.
+        """
+        array = self.array(name)
         try:
-            return np.asarray(self.array(name)[start:stop])
-        except (RuntimeError, ValueError) as error:  # from the decompressor
-            raise InputError(
-                f"{self._path}/{name} is damaged: {error}. Delete the chunk that "
-                "cannot be read, or start a new study."
-            ) from error
+            values = np.asarray(array[start:stop])
+        except DAMAGE as error:
+            problems = self.find_damage(name)
+            text = problems[0] if problems else f"{self._path}/{name}: {error}"
+            raise InputError(text) from error
+        if name in POSES and (problems := self.find_damage(name)):
+            raise InputError(problems[0])
+        return values
+
+    def read_in_parts(self, name: str) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the rows of a large array, some at a time, and where they belong."""
+        step = max(1, _READ_SIZE // self.n_poses)
+        for start in range(0, self.n_poses, step):
+            rows = slice(start, min(start + step, self.n_poses))
+            yield rows, self.read(name, rows.start, rows.stop)
+
+    def iter_tiles(self) -> Iterator[tuple[Array, IntArray]]:
+        """Yield times and outcomes, some rows at a time."""
+        outcomes = self.read_in_parts("outcomes")
+        for (_, times), (_, found) in zip(
+            self.read_in_parts("times"), outcomes, strict=True
+        ):
+            yield times, found
+
+    def iter_landings(self) -> Iterator[Landings]:
+        """Yield where moves landed, some rows at a time, without states."""
+        parts = [self.read_in_parts(f"landings/{name}") for name in LANDINGS]
+        last = [self.read(f"landings/{name}_standing") for name in LANDINGS]
+        for tiles in zip(*parts, strict=True):
+            both = [
+                np.concatenate([tile, column[rows, None]], axis=1)
+                for (rows, tile), column in zip(tiles, last, strict=True)
+            ]
+            yield Landings(*both)
+
+    def find_damage(self, name: str) -> list[str]:
+        """Return what is wrong with the chunks of an array, a sentence each."""
+        array, remedy = self.array(name), self._get_remedy(name)
+        problems = []
+        for where, path in zip(
+            np.ndindex(array.cdata_shape), self._list_chunks(name), strict=True
+        ):
+            try:
+                with explain_damage(path, remedy):
+                    array.blocks[where]
+            except InputError as error:
+                problems.append(str(error))
+            if name in POSES and not path.is_file():
+                problems.append(f"{path} is missing. {remedy}")
+        return problems
+
+    def find_lost_rows(self) -> IntArray:
+        """Return the rows whose times are stored, but not all that goes with them."""
+        return np.flatnonzero(self._rows_stored("times") & ~self.rows_done())
+
+    def _list_chunks(self, name: str) -> list[Path]:
+        """Return the files of the chunks of an array; some may not exist yet."""
+        array, folder = self.array(name), self._path / name
+        keys = np.ndindex(array.cdata_shape)
+        return [folder / array.metadata.encode_chunk_key(key) for key in keys]
+
+    def _get_remedy(self, name: str) -> str:
+        if name.startswith("poses/"):
+            return _NEW
+        return (
+            f"Delete this file, then run `kaccess access {self._path.parent}` again: "
+            "it estimates what is missing."
+        )
 
     def array(self, name: str) -> "zarr.Array[Any]":
         """Return the stored array of that name."""
-        array = self._group[name]
-        assert isinstance(array, zarr.Array)
-        return array
+        if name not in self._known:
+            file = self._path / name / "zarr.json"
+            if not file.is_file():
+                raise InputError(
+                    f"{self._path} is damaged: it has no array {name!r}. {_NEW}"
+                )
+            with explain_damage(file, _NEW):
+                array = self._group[name]
+                if not isinstance(array, zarr.Array):
+                    raise ValueError("it describes no array")
+                self._known[name] = array
+        return self._known[name]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all arrays."""
+        poses = sorted((self._path / "poses").glob("*/zarr.json"))
+        return [*(f"poses/{path.parent.name}" for path in poses), *self._layout]
 
     @property
     def n_poses(self) -> int:
@@ -127,7 +187,12 @@ class Arrays:
     @property
     def parts(self) -> tuple[str, ...]:
         """Names of the columns of the poses' `contacts`."""
-        return tuple(self.array("poses/contacts").attrs["parts"])  # type: ignore[arg-type]  # JSON
+        contacts = self.array("poses/contacts")
+        with explain_damage(self._path / "poses/contacts/zarr.json", _NEW):
+            parts = tuple(map(str, contacts.attrs["parts"]))  # type: ignore[arg-type]  # JSON
+            if contacts.shape != (self.n_poses, len(parts)):
+                raise ValueError(f"its shape is {contacts.shape}")
+        return parts
 
     def tiles(self, only_rows: range | None = None) -> list[range]:
         """Return the rows of each tile; `only_rows` skips tiles without these rows."""
@@ -142,14 +207,27 @@ class Arrays:
         return [range(at, min(at + size, n)) for at in range(first, wanted.stop, size)]
 
     def rows_done(self) -> BoolArray:
-        """Return which rows of the times are stored, (n,)."""
-        step = max(1, _READ_SIZE // self.n_poses)
-        return np.concatenate(
-            [
-                ~np.isnan(self.read("times", start, start + step)).any(axis=1)
-                for start in range(0, self.n_poses, step)
-            ]
-        )
+        """Return which rows are stored, (n,): their times and all that goes with them.
+
+        Landings are not stored if the robot does not stay standing.
+        """
+        stored = [self._rows_stored(name) for name in self._row_arrays]
+        return np.asarray(np.all(stored, axis=0))
+
+    def has_all(self, name: str) -> bool:
+        """Return whether all rows of an array are stored."""
+        return bool(self._rows_stored(name).all())
+
+    def _rows_stored(self, name: str) -> BoolArray:
+        """Return which rows of an array are stored, (n,)."""
+        fill, parts = self._layout[name].fill, self.read_in_parts(name)
+        return np.concatenate([~_is_fill(values, fill) for _, values in parts])
+
+    @property
+    def _row_arrays(self) -> tuple[str, ...]:
+        """Names of the arrays that a tile consists of, in the order of writing."""
+        landings = self._landing_parts if self.read_standing() is not None else ()
+        return "outcomes", *(f"landings/{name}" for name in landings), "times"
 
     def write_rows(
         self,
@@ -160,7 +238,7 @@ class Arrays:
     ) -> None:
         """Store a tile. Times are written last: they mark the tile as done."""
         self.array("outcomes")[rows.start : rows.stop] = outcomes
-        if landings is not None and "landings" in self._group:
+        if landings is not None:
             for name in self._landing_parts:
                 array = self.array(f"landings/{name}")
                 array[rows.start : rows.stop] = getattr(landings, name)
@@ -168,15 +246,29 @@ class Arrays:
 
     @property
     def _landing_parts(self) -> tuple[str, ...]:
-        """Names of the arrays of landings."""
-        states = ("states",) if "landings/states" in self._group else ()
-        return *_LANDINGS, *states
+        """Names of the arrays of landings; none in studies made before them."""
+        names = (*LANDINGS, "states")
+        return tuple(name for name in names if f"landings/{name}" in self._layout)
+
+    def is_standing_done(self, *, rests: bool) -> bool:
+        """Return whether the moves to standing are stored, with their landings.
+
+        Args:
+            rests: Whether the robot stays standing; if not, it has no landings.
+        """
+        if np.isnan(self.read("to_standing")).any():
+            return False
+        if not rests or not self._landing_parts:
+            return True
+        names = [f"landings/{name}_standing" for name in self._landing_parts]
+        stored = [~_is_fill(self.read(name), self._layout[name].fill) for name in names]
+        return bool(np.all(stored)) and self.read_standing() is not None
 
     def write_standing(self, landings: Landings, standing: Array) -> None:
         """Store the landings of the moves to standing, (n,), and the standing state."""
-        if "landings" in self._group:
-            for name in self._landing_parts:
-                self.array(f"landings/{name}_standing")[:] = getattr(landings, name)
+        for name in self._landing_parts:
+            self.array(f"landings/{name}_standing")[:] = getattr(landings, name)
+        if self._landing_parts:
             self.array("landings/standing")[:] = standing
 
     def write_n_moves(self, n_moves: IntArray) -> None:
@@ -185,26 +277,39 @@ class Arrays:
 
     def read_n_moves(self) -> IntArray | None:
         """Return in how many moves each pose stood up, (n,); None if not replayed."""
-        if "landings" not in self._group:
+        if not self._landing_parts:
             return None
         n_moves = self.read("landings/n_moves")
         return None if (n_moves < 0).any() else n_moves
 
     def read_standing(self) -> Array | None:
         """Return the standing state at rest, (nq,); None if it is not known."""
-        if "landings" not in self._group:
+        if not self._landing_parts:
             return None
         standing = self.read("landings/standing")
         return None if np.isnan(standing).any() else standing
 
-    def read_landings(self) -> Landings | None:
-        """Return all landings, (n, n + 1).
+    def has_landings(self) -> bool:
+        """Return whether all landings are stored.
 
-        Return None if they are not known: before all moves are estimated, in studies
-        made before landings were stored, and of robots that cannot stand.
+        Raises:
+            InputError: If some were stored and are missing now; times are stored last.
         """
-        if self.read_standing() is None:
-            return None
+        names = [f"landings/{name}" for name in self._landing_parts]
+        has_all = bool(names) and all(map(self.has_all, names))
+        if names and not has_all and self.has_all("times"):
+            raise InputError(self.explain_lost("landings"))
+        return has_all
+
+    def explain_lost(self, what: str) -> str:
+        """Say that something is missing that was stored, and what to do."""
+        return (
+            f"Some {what} in {self._path} are missing: a file was deleted. Run "
+            f"`kaccess access {self._path.parent}` again; it estimates them."
+        )
+
+    def read_landings(self) -> Landings:
+        """Return all landings, (n, n + 1); they must be stored."""
         parts = {
             name: np.concatenate(
                 [
@@ -215,4 +320,20 @@ class Arrays:
             )
             for name in self._landing_parts
         }
-        return None if (parts["node"] < 0).any() else Landings(**parts)
+        return Landings(**parts)
+
+    def remove_drafts(self) -> None:
+        """Remove chunks that a process was writing when it was killed."""
+        for path in self._path.rglob("*.partial"):
+            try:
+                abandoned = time.time() - path.stat().st_mtime > _ABANDONED
+            except FileNotFoundError:  # another process has just finished it
+                continue
+            if abandoned:
+                path.unlink(missing_ok=True)
+
+
+def _is_fill(values: np.ndarray, fill: float) -> BoolArray:
+    """Return which rows hold nothing but the value for what is not estimated."""
+    empty = np.isnan(values) if np.isnan(fill) else values == fill
+    return np.asarray(empty.reshape(len(values), -1).all(axis=1))

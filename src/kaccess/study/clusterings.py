@@ -51,11 +51,23 @@ class StoredClustering:
 
     @classmethod
     def read(cls, access: Array, content: Mapping[str, Any]) -> "StoredClustering":
-        """Return the clustering that a file holds."""
+        """Return the clustering that a file holds.
+
+        Raises:
+            ValueError: If it is not one of these poses.
+        """
+        n, k = len(access), len(content["centroids"])
+        centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
+        if len(labels) != n or not _are_indices(labels, k):
+            raise ValueError(f"`labels` must be {n} numbers from 0 to {k - 1}")
+        if len(set(content["centroids"])) < k or not _are_indices(centroids, n):
+            raise ValueError(f"`centroids` must be different poses below {n}")
+        if len({len(each) for each in (content.get("curve") or {}).values()}) > 1:
+            raise ValueError("the lists of `curve` must have the same length")
         return cls(
             access,
-            np.array(content["centroids"]),
-            np.array(content["labels"]),
+            centroids,
+            labels,
             float(content["settings"].get("alpha", 1.0)),
             content.get("curve"),
             content,
@@ -100,3 +112,8 @@ class StoredClustering:
     def by_size(self) -> IntArray:
         """(k,) the clusters, largest first."""
         return np.argsort(-self.quality.sizes, kind="stable")
+
+
+def _are_indices(values: IntArray, end: int) -> bool:
+    """Return whether there are values, and all are from 0 to `end` - 1."""
+    return bool(len(values) and ((values >= 0) & (values < end)).all())

@@ -1,21 +1,20 @@
 """The file of a grown posture graph, `graph.npz`. It is replaced as a whole."""
 
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from kaccess.access import Commands, Landings, Nodes, PostureGraph
-from kaccess.base.errors import InputError
-from kaccess.base.files import whole_file
+from kaccess.base.damage import explain_damage
+from kaccess.base.npz_files import read_npz, write_npz
 from kaccess.base.types import IntArray
 
 __all__ = ["read_graph", "read_n_moves", "write_graph"]
 
 _COMMANDS = ("postures", "posture_seconds")
 _LANDINGS = ("node", "distance", "seconds", "states")
-# What NumPy raises for a file that is cut, empty, or something else.
-_ERRORS = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
+_REMEDY = "Delete it; `kaccess grow` makes it again."
 
 
 def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:
@@ -28,48 +27,58 @@ def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:
     """
     landings, n = graph.landings, len(n_moves)
     assert landings.states is not None
-    with whole_file(path) as draft:
-        np.savez(
-            draft,
-            grown=graph.nodes.qpos[n:-1],
-            postures=graph.commands.postures,
-            posture_seconds=graph.commands.seconds,
-            node=landings.node,
-            distance=landings.distance,
-            seconds=landings.seconds,
-            states=landings.states,
-            n_moves=n_moves,
-        )
+    write_npz(
+        path,
+        grown=graph.nodes.qpos[n:-1],
+        postures=graph.commands.postures,
+        posture_seconds=graph.commands.seconds,
+        node=landings.node,
+        distance=landings.distance,
+        seconds=landings.seconds,
+        states=landings.states,
+        n_moves=n_moves,
+    )
 
 
 def read_graph(path: Path, nodes: Nodes) -> PostureGraph:
     """Read a posture graph; `nodes` are the poses of the study, and standing."""
-    parts = _read(path, "grown", *_COMMANDS, *_LANDINGS)
-    graph = PostureGraph(
+    parts = read_npz(path, _REMEDY)
+    with explain_damage(path, _REMEDY):
+        _check_shapes(parts, nodes)
+    return PostureGraph(
         nodes.add(parts["grown"]),
         Commands(*(parts[name] for name in _COMMANDS)),
         Landings(*(parts[name] for name in _LANDINGS)),
     )
-    expected, found = (len(graph.nodes) - 1, len(graph.commands)), parts["node"].shape
-    if found != expected:
-        raise _make_error(path, f"it has {found} landings, not {expected}")
-    return graph
 
 
-def read_n_moves(path: Path) -> IntArray:
+def read_n_moves(path: Path, n_poses: int) -> IntArray:
     """Read in how many moves each pose of the study stood up, (n,)."""
-    return _read(path, "n_moves")["n_moves"]
+    n_moves = read_npz(path, _REMEDY, "n_moves")["n_moves"]
+    with explain_damage(path, _REMEDY):
+        _require("n_moves", n_moves, (n_poses,))
+    return n_moves
 
 
-def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
-    try:
-        with path.open("rb") as stream, np.load(stream) as file:
-            return {name: file[name] for name in names}
-    except _ERRORS as error:
-        raise _make_error(path, str(error)) from error
+def _check_shapes(parts: Mapping[str, np.ndarray], nodes: Nodes) -> None:
+    """Raise `ValueError` if arrays do not belong together, or to another study."""
+    nq, nu = nodes.qpos.shape[1], nodes.robot.model.nu
+    n = len(nodes) - 1 + len(parts["grown"])
+    m, k = parts["posture_seconds"].shape
+    shapes = {"grown": (len(parts["grown"]), nq), "postures": (m, k, nu)}
+    shapes |= dict.fromkeys(("node", "distance", "seconds"), (n, m))
+    for name, shape in (shapes | {"states": (n, m, nq)}).items():
+        _require(name, parts[name], shape)
+    node = parts["node"]
+    if not (
+        np.issubdtype(node.dtype, np.integer) and 0 <= node.min() <= node.max() <= n
+    ):
+        raise ValueError(f"`node` must be integers from 0 to {n}")
 
 
-def _make_error(path: Path, reason: str) -> InputError:
-    return InputError(
-        f"{path} is damaged: {reason}. Delete it; `kaccess grow` makes it again."
-    )
+def _require(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+    if array.shape != shape or not np.issubdtype(array.dtype, np.number):
+        raise ValueError(
+            f"`{name}` must be numbers of shape {shape}, got {array.dtype} of shape "
+            f"{array.shape}"
+        )

@@ -8,7 +8,7 @@ from filelock import FileLock, Timeout
 
 from kaccess.base.errors import InputError
 
-__all__ = ["hold_folders", "lock_folder"]
+__all__ = ["claim_graph", "hold_folders", "lock_folder"]
 
 
 @contextmanager
@@ -41,5 +41,22 @@ def hold_folders(paths: Iterable[Path]) -> Iterator[None]:
         yield
 
 
-def _make_lock(path: Path) -> FileLock:
-    return FileLock(path / ".lock", mode=0o666)  # for all users who may write there
+@contextmanager
+def claim_graph(path: Path) -> Iterator[None]:
+    """Keep other processes from changing a study's posture graph within this block.
+
+    Raises:
+        InputError: If another process is changing it.
+    """
+    try:
+        with _make_lock(path, ".graph.lock").acquire(timeout=0):
+            yield
+    except Timeout as error:
+        raise InputError(
+            f"Another process is changing the posture graph of {path}. Wait until it "
+            "has ended."
+        ) from error
+
+
+def _make_lock(path: Path, name: str = ".lock") -> FileLock:
+    return FileLock(path / name, mode=0o666)  # for all users who may write there

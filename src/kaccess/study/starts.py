@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.base.types import IntArray
-from kaccess.config import TrainConfig
+from kaccess.config import METHODS, TrainConfig
 from kaccess.engines import make_engine
 from kaccess.poses import Poses, Stream, draw_poses, settle_keyframes
 from kaccess.starts import (
@@ -21,6 +20,8 @@ from kaccess.starts import (
     list_starts,
     parse_mixture,
 )
+from kaccess.study.clusterings import StoredClustering
+from kaccess.study.lock import lock_folder
 from kaccess.study.names import check_name
 from kaccess.study.study import Study
 
@@ -30,17 +31,30 @@ if TYPE_CHECKING:
 __all__ = [
     "find_starts",
     "leave_out_guides",
-    "write_centroids",
+    "load_states",
+    "write_clustering",
     "write_plain_starts",
 ]
 
 _N_FRESH = 1000  # poses
 
 
-def write_centroids(study: Study, name: str, centroids: IntArray) -> Path:
-    """Write centroids as starts of equal weight, and return the file."""
-    path = _make_path(study, name)
-    _select_poses(study.poses, centroids).save(path)
+def write_clustering(study: Study, method: str, clustering: StoredClustering) -> Path:
+    """Write a clustering, and its centroids as starts of equal weight.
+
+    The old starts are deleted first: a kill leaves no starts of another clustering.
+
+    Returns:
+        The file of the starts.
+    """
+    method = check_name(method, "a method")
+    path = _make_path(study, METHODS[method].starts)
+    content = clustering.content()  # this may take long
+    with lock_folder(study.path):
+        path.unlink(missing_ok=True)
+        study.write_json(f"clusters/{method}.json", content)
+        _select_poses(study.poses, clustering.centroids).save(path)
+    study.keep_clustering(method, clustering)
     return path
 
 
@@ -75,6 +89,24 @@ def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
     return InitialStates.mix(parts)
 
 
+def load_states(study: Study, path: Path) -> InitialStates:
+    """Return the states in a file of a study: starts, or test poses.
+
+    Raises:
+        InputError: If they cannot be read, or belong to another robot.
+    """
+    command = "evaluate" if path.parent.name == "tests" else "cluster"
+    remedy = f"Delete it; `kaccess {command} {study.path}` makes it again."
+    states = InitialStates.load(path, remedy)
+    nq = study.arrays.array("poses/qpos").shape[1]
+    if states.model != study.settings["model"] or states.qpos.shape[1] != nq:
+        raise InputError(
+            f"{path} belongs to another robot than the study, or to another version "
+            f"of its robot. {remedy}"
+        )
+    return states
+
+
 def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig:
     """Return the settings without guided learners, if the study has no routes."""
     if study.has_routes:
@@ -101,12 +133,7 @@ def _load(study: Study, name: str, task: "Task") -> InitialStates:
         _write_fresh(study)
     if not path.exists():
         raise InputError(_explain_missing(study, name, path))
-    starts = InitialStates.load(path)
-    if starts.model != study.settings["model"]:
-        raise InputError(
-            f"{path} belongs to another robot than the study, or to another version "
-            f"of its robot. Write it again with `kaccess cluster {study.path}`."
-        )
+    starts = load_states(study, path)
     fits = task.qualifies(starts.qpos)
     if not fits.any():
         raise InputError(

@@ -6,9 +6,7 @@ each chunk, and a new study is renamed into place as one folder. So a process ma
 killed at any moment.
 """
 
-import os
 import shutil
-import uuid
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import Commands, Nodes, Plan, PostureGraph, find_routes
+from kaccess.access import (
+    Commands,
+    Nodes,
+    Plan,
+    PostureGraph,
+    count_chain_moves,
+    find_routes,
+)
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
-from kaccess.base.json_files import read_json, write_json
+from kaccess.base.files import make_draft
+from kaccess.base.json_files import write_json
 from kaccess.base.settings import Settings, describe_changes
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import (
@@ -32,20 +38,26 @@ from kaccess.config import (
 )
 from kaccess.poses import Poses
 from kaccess.robots import Robot, Stance, load_robot
-from kaccess.study.arrays import Arrays, create_arrays
+from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import read_graph, read_n_moves, write_graph
+from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
 from kaccess.study.names import RunsName, TestName, check_name
 from kaccess.study.origin import describe_loading, describe_origin
+from kaccess.study.results import explain_result, read_results
+from kaccess.study.settings_file import (
+    FORMAT,
+    SETTINGS_FILE,
+    explain_settings,
+    find_study,
+    read_settings,
+)
 
-__all__ = ["SETTINGS_FILE", "Study", "StudyLike"]
+__all__ = ["Study", "StudyLike"]
 
-SETTINGS_FILE, _ARRAYS_FOLDER = "study.json", "study.zarr"
-_GRAPH_FILE = "graph.npz"
-_FORMAT = 1
+_ARRAYS_FOLDER, _GRAPH_FILE = "study.zarr", "graph.npz"
 _POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
-_SECTIONS = {"robot": str, "model": str, "versions": dict, "sample": dict}
 
 
 class Study:
@@ -62,7 +74,7 @@ class Study:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.settings: dict[str, Any] = _read_settings(self.path)
+        self.settings: dict[str, Any] = read_settings(self.path)
         self.arrays = Arrays(self.path / _ARRAYS_FOLDER)
         self._clusterings: dict[str, StoredClustering] = {}
 
@@ -74,20 +86,7 @@ class Study:
     @staticmethod
     def exists(path: Path) -> bool:
         """Return whether a study is there; raise `InputError` if something else is."""
-        if (path / SETTINGS_FILE).is_file():
-            return True
-        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise InputError(
-                f"{path} exists and is not a study (it has no {SETTINGS_FILE}). "
-                "Give a new folder."
-            )
-        above = next(parent for parent in path.resolve().parents if parent.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK):
-            raise InputError(
-                f"{path} cannot be created: {above} cannot be written to. Give another "
-                "folder."
-            )
-        return False
+        return find_study(path)
 
     @classmethod
     def create(
@@ -110,10 +109,10 @@ class Study:
         """
         full = path.resolve()
         full.parent.mkdir(parents=True, exist_ok=True)
-        draft = full.parent / f".{full.name}.{uuid.uuid4().hex[:8]}.part"
+        draft = make_draft(full)
         draft.mkdir()
         try:
-            write_json(draft / SETTINGS_FILE, {"format": _FORMAT, **settings})
+            write_json(draft / SETTINGS_FILE, {"format": FORMAT, **settings})
             create_arrays(draft / _ARRAYS_FOLDER, poses, parts, tile_rows)
             draft.replace(full)
         except BaseException:
@@ -144,7 +143,7 @@ class Study:
         """
         if section not in self.settings:
             with lock_folder(self.path):
-                self.settings = _read_settings(self.path)
+                self.settings = read_settings(self.path)
                 if section not in self.settings:
                     self.settings[section] = dict(settings)
                     write_json(self.path / SETTINGS_FILE, self.settings)
@@ -161,17 +160,20 @@ class Study:
     @property
     def still(self) -> StillConfig:
         """When a robot counts as static."""
-        return read_config(StillConfig, self.settings["still"])
+        with explain_settings(self.path):
+            return read_config(StillConfig, self.settings["still"])
 
     @property
     def sampling(self) -> SampleConfig:
         """How the poses were drawn."""
-        return read_config(SampleConfig, self.settings["sample"])
+        with explain_settings(self.path):
+            return read_config(SampleConfig, self.settings["sample"])
 
     @property
     def access_config(self) -> AccessConfig:
         """When a pose counts as reached; the defaults before any time is estimated."""
-        return read_config(AccessConfig, self.settings.get("access", {}))
+        with explain_settings(self.path):
+            return read_config(AccessConfig, self.settings.get("access", {}))
 
     # Robot, poses, transitions
 
@@ -188,13 +190,15 @@ class Study:
     def robot_config(self) -> RobotConfig:
         """What the user has set about the model."""
         given = self.settings.get("loaded", {}).get("config", {})
-        return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
+        with explain_settings(self.path):
+            return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
 
     @property
     def _stance(self) -> Stance | None:
         """How the robot stands, as found when the study was made."""
         stored = self.settings.get("loaded", {}).get("stance")
-        return Stance.from_settings(stored) if stored else None
+        with explain_settings(self.path):
+            return Stance.from_settings(stored) if stored else None
 
     @property
     def test_seconds(self) -> float:
@@ -204,6 +208,11 @@ class Study:
     @cached_property
     def poses(self) -> Poses:
         """The poses."""
+        if self.arrays.parts != self.robot.parts:
+            raise InputError(
+                f"{self.path}/{_ARRAYS_FOLDER} is damaged: its parts are not those of "
+                "the robot. Start a new study."
+            )
         return Poses(
             self.robot,
             self.arrays.read("poses/qpos"),
@@ -232,8 +241,21 @@ class Study:
         return self.arrays.read("outcomes")
 
     @property
+    def is_standing_done(self) -> bool:
+        """Whether the moves to standing are estimated, with all that goes with them."""
+        rests = self.settings.get("standing", {}).get("rests", False)
+        return self.arrays.is_standing_done(rests=rests)
+
+    @property
+    def has_lost_standing(self) -> bool:
+        """Whether something of the moves to standing is missing; times come last."""
+        return not self.is_standing_done and not np.isnan(self.to_standing).any()
+
+    @property
     def nodes(self) -> Nodes | None:
         """The poses and standing as nodes of the posture graph; None if not known."""
+        if self.has_lost_standing:
+            raise InputError(self.arrays.explain_lost("moves to standing"))
         standing = self.arrays.read_standing()
         if standing is None:
             return None
@@ -247,13 +269,26 @@ class Study:
             return None
         if (path := self.path / _GRAPH_FILE).is_file():
             return read_graph(path, nodes)
-        landings = self.arrays.read_landings()
-        if landings is None:
+        if not self.arrays.has_landings():
             return None
+        landings = self.arrays.read_landings()
         targets = [self.poses.joints, self.robot.standing_targets[None]]
         move_time = self.access_config.move_time
         commands = Commands.to(np.concatenate(targets), move_time)
         return PostureGraph(nodes, commands, landings)
+
+    @property
+    def chain_moves(self) -> IntArray | None:
+        """(n,) moves of the shortest chain of landings from each pose to standing.
+
+        0 if there is none; None if not known.
+        """
+        has_grown = (self.path / _GRAPH_FILE).is_file()
+        if has_grown or "plan" in self.__dict__:
+            return None if self.plan is None else self.plan.n_moves[: self.n_poses]
+        if self.nodes is None or not self.arrays.has_landings():
+            return None
+        return count_chain_moves(self.n_poses, self.arrays.iter_landings())
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -273,7 +308,7 @@ class Study:
         None before the replay, and in studies without a plan.
         """
         if (path := self.path / _GRAPH_FILE).is_file():
-            return read_n_moves(path)
+            return read_n_moves(path, self.n_poses)
         return self.arrays.read_n_moves()
 
     @property
@@ -295,8 +330,9 @@ class Study:
     @property
     def finished_times(self) -> Array:
         """(n, n) transition times; an error while some are not estimated."""
-        times = self.times
-        missing = int(np.isnan(times).sum())
+        times, missing = self.times, 0
+        if np.isnan(times).any() or not self.arrays.has_all("outcomes"):
+            missing = int((~self.arrays.rows_done()).sum()) * self.n_poses
         if missing:
             raise InputError(
                 f"{missing:,} of {times.size:,} pairs of {self.path} are not estimated "
@@ -316,14 +352,13 @@ class Study:
         """Clusterings by method; an error while some times are not estimated."""
         for method, content in self.read_jsons("clusters").items():
             if method not in self._clusterings:
-                known = StoredClustering.read(self.access, content)
+                with explain_result(self.path / "clusters" / f"{method}.json"):
+                    known = StoredClustering.read(self.access, content)
                 self._clusterings[method] = known
         return dict(sorted(self._clusterings.items()))
 
-    def write_clustering(self, method: str, clustering: StoredClustering) -> None:
-        """Store a clustering; it replaces the last one of the same method."""
-        name = check_name(method, "a method")
-        self.write_json(f"clusters/{name}.json", clustering.content())
+    def keep_clustering(self, method: str, clustering: StoredClustering) -> None:
+        """Keep a clustering in memory that was just stored."""
         self._clusterings[method] = clustering
 
     def runs_folder(self, runs: RunsName) -> Path:
@@ -354,33 +389,8 @@ class Study:
 
     def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
         """Return the contents of the JSON files in a folder, by their stems."""
-        paths = sorted((self.path / folder).glob("[!.]*.json"))  # no drafts
-        return {path.stem: read_json(path) for path in paths}
+        return read_results(self.path, folder)
 
 
 StudyLike = Study | str | Path
 """A study, or its folder."""
-
-
-def _read_settings(path: Path) -> dict[str, Any]:
-    file = path / SETTINGS_FILE
-    try:
-        if not file.is_file():
-            raise InputError(
-                f"{path} is not a study (it has no {SETTINGS_FILE}). "
-                f"Make one with `kaccess sample ROBOT {path}`."
-            )
-        settings = read_json(file)
-    except (ValueError, TypeError, OSError) as error:
-        raise InputError(
-            f"{file} cannot be read: {error}. Start a new study."
-        ) from error
-    known = settings.get("format") == _FORMAT
-    if not known or not all(
-        isinstance(settings.get(section), kind) for section, kind in _SECTIONS.items()
-    ):
-        raise InputError(
-            f"{file} is not a study that this version can read. Start a new study, or "
-            "use the version of kaccess that made it."
-        )
-    return settings

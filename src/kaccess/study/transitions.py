@@ -37,8 +37,10 @@ def estimate_once(study: Study, config: AccessConfig, engine: Engine) -> Nodes |
     Returns:
         The nodes of the posture graph; None if the robot does not stay standing.
     """
-    nodes = study.nodes
-    if np.isnan(study.to_standing).any():
+    nodes = None
+    if study.is_standing_done:
+        nodes = study.nodes
+    else:
         nodes = find_nodes(study.poses, config, engine=engine)
         study.record("standing", {"rests": nodes is not None})
         if nodes is not None:
@@ -92,6 +94,7 @@ def estimate_tiles(
         progress: Called with (pairs done, pairs in these tiles).
     """
     progress = progress or _ignore
+    study.arrays.remove_drafts()
     row_done, n = study.arrays.rows_done(), study.n_poses
     todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
     n_pairs = n * sum(map(len, tiles))

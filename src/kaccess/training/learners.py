@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.base.files import remove_drafts
 from kaccess.config import TrainConfig
 from kaccess.envs.task import Task
 from kaccess.guide import Guide
@@ -106,11 +105,8 @@ def claim_learners(
             as part of another population.
     """
     with hold_folders(folder / name for name in names):
-        whole = folder / f"{checkpoint}.safetensors"
-        if not whole.exists():
+        if not (folder / f"{checkpoint}.safetensors").exists():
             _require_new(folder, names)
-        for path in (whole, *(folder / name / "*" for name in names)):
-            remove_drafts(path)
         yield
 
 

@@ -19,7 +19,7 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.held_out import get_test_poses
+from kaccess.evaluation.held_out import find_test_poses
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName, Study
@@ -145,7 +145,10 @@ def make_curve_test(
     n_threads: int = 0,
 ) -> "Evaluate":
     """Return the test of the learning curve: all learners from the same poses."""
-    poses = get_test_poses(study, task, "curve", config.test_poses, n_threads=n_threads)
+    held_out = find_test_poses(
+        study, task, "curve", config.test_poses, n_threads=n_threads
+    )
+    poses = held_out.poses
     tester = PoseTest(
         task,
         study.robot,
@@ -161,6 +164,7 @@ def make_curve_test(
             return actions.reshape(len(obs), -1)
 
         scores = tester.score(act)
+        held_out.store()  # not before: training may be refused
         shares = {
             "reward": scores.reward,
             "success": scores.success.astype(np.float64),

@@ -1,6 +1,9 @@
 """Videos of a motion."""
 
+import resource
+import signal
 import subprocess
+import sys
 
 import mujoco
 import pytest
@@ -65,3 +68,39 @@ def test_without_rendering_the_viewer_is_suggested(
     assert err.startswith("kaccess: Nothing can be rendered here: no GL.")
     assert err.endswith("Or watch it in a browser: --viewer.\n")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["move.gif", "move", "."])
+def test_a_name_that_is_no_video_is_explained(clustered, tmp_path, capsys, name):
+    """At once, not after the simulation."""
+    args = ["--transition", "0", "1", "--video", str(tmp_path / name)]
+    with pytest.raises(SystemExit) as error:
+        main(["play", str(clustered), *args])
+    assert error.value.code == 2
+    captured = capsys.readouterr()
+    assert "`video` must be a file that ends with .mp4" in captured.err
+    assert captured.out == "" and list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_noticed(write, clustered, tmp_path):
+    """No file may grow beyond some bytes."""
+    video, _ = write()  # or it is skipped
+    source, goal = find_pair(clustered, Outcome.REACHED)
+    other = tmp_path / "full" / "move.mp4"
+    args = ["--transition", source, goal, "--video", other, "--seconds", 0.2]
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "kaccess", "play", clustered, *map(str, args)],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        check=False,
+    )
+    assert video.stat().st_size > 2000
+    assert done.returncode == 2 and "Video:" not in done.stdout
+    assert f"kaccess: {other} could not be written: ffmpeg failed" in done.stderr
+    assert "Traceback" not in done.stderr and list(other.parent.iterdir()) == []

@@ -1,13 +1,16 @@
 """A motion in the browser: its clock, and the whole viewer in Chromium."""
 
+import http.client
 import io
 import os
+import re
 import select
 import signal
 import socket
 import subprocess
 import sys
 import time
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -84,21 +87,14 @@ def server():
         env={**os.environ, "MUJOCO_GL": "off", "PYTHONUNBUFFERED": "1"},
         text=True,
     )
-    output = wait_for_line(process, f"http://localhost:{port}/")
-    wait_for_answer(port)
+    output = wait_for_line(process, f"http://localhost:{port}/?token=")
     yield process, port, output
     process.kill()
     process.communicate()
 
 
-def wait_for_answer(port, timeout=20):
-    until = time.monotonic() + timeout
-    while True:
-        try:
-            return socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
-            assert time.monotonic() < until
-            time.sleep(0.1)
+def find_url(output):
+    return re.search(r"http://\S+", output)[0]
 
 
 def wait_for_line(process, text, timeout=60):
@@ -162,7 +158,7 @@ def test_a_browser_plays_pauses_and_scrubs(server):
         with tab.expect_console_message(
             lambda message: "First remote draw frame applied" in message.text
         ):
-            tab.goto(f"http://localhost:{port}/")
+            tab.goto(find_url(output))
         end = look_until(tab, lambda image: image.std() > 5)
         press(tab, BEGIN)
         look_until(tab, lambda image: not alike(image, end))  # and it stays there
@@ -179,6 +175,71 @@ def test_the_viewer_listens_on_this_machine_only(server):
     _, port, _ = server
     with pytest.raises(ConnectionRefusedError):  # another address of this machine
         socket.create_connection(("127.0.0.2", port), timeout=5)
+
+
+def ask(port, path="/model", upgrade=False, **headers):
+    """Return the status and the headers of the answer to a request."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    names.setdefault("Host", f"localhost:{port}")
+    if upgrade:
+        names |= {
+            "Connection": "Upgrade",
+            "Upgrade": "websocket",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        }
+    connection.request("GET", path, headers=names)
+    answer = connection.getresponse()
+    connection.close()
+    return answer.status, answer.headers
+
+
+def test_the_viewer_answers_only_its_own_page(server):
+    process, port, output = server
+    page = urlsplit(find_url(output))
+    status, headers = ask(port, f"/?{page.query}", Sec_Fetch_Site="cross-site")
+    assert status == 200  # from a link on any page
+    cookie = headers["Set-Cookie"].split(";")[0]
+    assert "HttpOnly" in headers["Set-Cookie"]
+    assert "SameSite=Strict" in headers["Set-Cookie"]
+    own = {"Cookie": cookie, "Origin": f"http://localhost:{port}"}
+    status, headers = ask(port, **own)
+    assert status == 200
+    assert "Access-Control-Allow-Origin" not in headers
+    assert ask(port, "/state", upgrade=True, **own)[0] == 101
+    assert ask(port, "/drop", upgrade=True, **own)[0] == 403  # no uploads
+    for wrong in (
+        {"Cookie": ""},
+        {"Cookie": f"kaccess-{port}=guess"},
+        {"Host": f"evil.example:{port}"},
+        {"Host": "localhost"},
+        {"Origin": "https://evil.example"},
+        {"Origin": f"http://localhost:{port + 1}"},
+        {"Origin": "null"},
+        {"Sec_Fetch_Site": "cross-site"},
+    ):
+        for path, upgrade in (("/model", False), ("/ui", True), ("/state", True)):
+            assert ask(port, path, upgrade, **own | wrong)[0] == 403, (path, wrong)
+    assert ask(port, "/?token=guess")[0] == 403
+    process.send_signal(signal.SIGINT)
+    assert "Traceback" not in process.stdout.read()
+    assert process.wait(20) == 0
+
+
+def test_a_viewer_that_cannot_be_guarded_does_not_start(clustered):
+    """As with a MuJoCo whose server is built in another way."""
+    script = (
+        "from kaccess.report.play.guard import Guard\n"
+        "from kaccess.cli import main\n"
+        "Guard.refuse = lambda *_: ''\n"
+        f"main(['play', {str(clustered)!r}, '--transition', '0', '1', '--viewer'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "cannot be protected" in done.stderr and "http://" not in done.stdout
 
 
 def test_a_port_in_use_is_refused(clustered):

@@ -36,6 +36,7 @@ __all__ = ["MAIN", "Contents", "read_contents"]
 logger = logging.getLogger(__name__)
 
 MAIN = DEFAULT_METHOD  # method whose clusters the page shows
+SHOWN_SCORES = ("reward", "success", "success_loose")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +124,21 @@ def _read_curves(study: Study) -> dict[RunsName, dict[str, Curves]]:
     for runs, folder in study.runs().items():
         try:
             steps = _count_episode_steps(runs, folder)
-            found[runs] = load_curves(folder, episode_steps=steps)
-        except InputError as error:  # no runs, or not tested yet
+            curves = load_curves(folder, episode_steps=steps)
+            _require_scores(curves, folder)
+            found[runs] = curves
+        except InputError as error:  # no runs, not tested yet, or damaged
             logger.info("The page skips %s: %s", folder, error)
     return found
+
+
+def _require_scores(curves: Mapping[str, Curves], folder: Path) -> None:
+    """Raise `InputError` if curves lack a score that the page shows."""
+    for starts, each in curves.items():
+        if lacking := [score for score in SHOWN_SCORES if score not in each.scores]:
+            raise InputError(
+                f"evaluation.csv of {starts} in {folder} has no column {lacking[0]!r}."
+            )
 
 
 def _count_episode_steps(runs: RunsName, folder: Path) -> int:

@@ -1,7 +1,7 @@
 """A motion as a video file."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,9 @@ from kaccess.base.files import whole_file
 from kaccess.report.play.clip import Clip
 from kaccess.report.rendering.render import iter_renders
 
-__all__ = ["write_video"]
+__all__ = ["check_video", "write_video"]
+
+_SUFFIXES = (".mp4", ".mov", ".mkv")
 
 _SIZE = (640, 480)  # [pixels], within MuJoCo's default buffer
 _FPS = 50  # maximum; there are no more frames than states
@@ -23,15 +25,25 @@ _FPS = 50  # maximum; there are no more frames than states
 _NO_FORK = "IMAGEIO_FFMPEG_NO_PREVENT_SIGINT"
 
 
+def check_video(path: Path) -> None:
+    """Raise `InputError` if a video cannot have this path."""
+    if path.is_dir() or path.suffix.lower() not in _SUFFIXES:
+        raise InputError(
+            f"`video` must be a file that ends with {', '.join(_SUFFIXES)}, got "
+            f"{str(path)!r}. Write it like play.mp4."
+        )
+
+
 def write_video(clip: Clip, path: Path) -> None:
     """Write a motion as an H.264 video.
 
     Raises:
-        InputError: If rendering does not work on this machine.
+        InputError: If rendering does not work on this machine, or ffmpeg fails.
         ImportError: If imageio-ffmpeg is not installed.
     """
+    check_video(path)
     try:
-        from imageio_ffmpeg import write_frames
+        import imageio_ffmpeg
     except ImportError as error:
         raise ImportError(
             "Videos need imageio-ffmpeg, which is not installed. Run "
@@ -46,13 +58,30 @@ def write_video(clip: Clip, path: Path) -> None:
         first = next(images)
     except InputError as error:
         raise InputError(f"{error} Or watch it in a browser: --viewer.") from error
-    with whole_file(path) as draft:
-        writer = write_frames(str(draft), _SIZE, fps=fps, quality=8)
-        with _set_variable(_NO_FORK, "1"):
-            writer.send(None)  # starts ffmpeg
-        for image in chain([first], images):
-            writer.send(image)
-        writer.close()
+    with whole_file(path) as draft, _set_variable(_NO_FORK, "1"):
+        try:
+            writer = imageio_ffmpeg.write_frames(str(draft), _SIZE, fps=fps, quality=8)
+            _send(writer, chain([first], images))
+            n_written = imageio_ffmpeg.count_frames_and_secs(str(draft))[0]
+        except (OSError, RuntimeError) as error:  # ffmpeg has said why
+            raise InputError(_explain_failure(path)) from error
+        if n_written != len(states):
+            raise InputError(_explain_failure(path))
+
+
+def _send(writer: Generator[None, object, None], images: Iterable[object]) -> None:
+    """Send pictures to ffmpeg, and wait until it has ended; it never says how."""
+    writer.send(None)  # starts ffmpeg
+    for image in images:
+        writer.send(image)
+    writer.close()
+
+
+def _explain_failure(path: Path) -> str:
+    return (
+        f"{path} could not be written: ffmpeg failed. Check that the disk is not full, "
+        "or write to another folder."
+    )
 
 
 @contextmanager

@@ -4,8 +4,13 @@ MuJoCo's own web viewer draws it. Its server runs here and sends the page with i
 fonts; the browser renders. So it needs no screen, no OpenGL and no network.
 """
 
+import logging
+import os
+import sys
+import threading
 import time
-from collections.abc import Iterator
+import webbrowser
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +23,10 @@ from kaccess.report.play.clip import Clip
 
 try:
     from mujoco.studio import launch_thread, messages, plugin, viewer_protocol
+    from mujoco.studio import web_viewer as mujoco_viewer
     from mujoco.studio.dear_imgui import dear_imgui as imgui
-    from mujoco.studio.web_viewer import WebViewer
+
+    from kaccess.report.play.guard import Guard, guard_server, replace_attribute
 except ImportError as error:
     raise ImportError(
         f"This MuJoCo has no web viewer ({error}). Write a video instead, with --video."
@@ -27,6 +34,12 @@ except ImportError as error:
 
 __all__ = ["Playback", "show"]
 
+logger = logging.getLogger(__name__)
+
+_UNGUARDED = (
+    "The web viewer of this MuJoCo cannot be protected from other pages in the "
+    "browser. Write a video instead, with --video."
+)
 _FRAME = 1 / 60  # [s] between states sent to the browser
 _LONGEST_FRAME = 0.5  # [s]; a longer pause means that no browser was connected
 _FARTHER = 1.7  # factor on the distance of MuJoCo's camera: the panel needs room
@@ -65,19 +78,23 @@ class Playback:
             self.playing = self.time < self.length
 
 
-def show(clip: Clip, *, port: int = 0) -> None:
-    """Show a motion to browsers on this machine until Ctrl-C.
+def show(
+    clip: Clip, *, port: int = 0, announce: Callable[[str], None] = logger.info
+) -> None:
+    """Show a motion to a browser on this machine until Ctrl-C.
 
     Args:
         clip: The motion.
         port: Port to listen on; 0 takes the first free port from 8080 on.
+        announce: Called with the address to open. Nobody else should see it: it has a
+            token, without which the viewer does not answer.
 
     Raises:
         InputError: If the port is taken.
     """
     playback = Playback(clip.length)
     data = mujoco.MjData(clip.robot.model)
-    with _server(_Panel(playback, clip), port) as handle:
+    with _server(_Panel(playback, clip), port, announce) as handle:
         handle.set_model(clip.robot.model, data=data)
         while handle.is_running():
             data.qpos[:], data.time = clip.at(playback.time), playback.time
@@ -86,16 +103,20 @@ def show(clip: Clip, *, port: int = 0) -> None:
 
 
 @contextmanager
-def _server(panel: "_Panel", port: int) -> Iterator[Any]:
+def _server(
+    panel: "_Panel", port: int, announce: Callable[[str], None]
+) -> Iterator[Any]:
     config = viewer_protocol.ViewerConfig(
-        title="kaccess", gfx="web", http_port=port, open_browser=True
+        title="kaccess", gfx="web", http_port=port, open_browser=False
     )
 
     def serve(endpoint: Any) -> None:  # noqa: ANN401  # MuJoCo has no types
         try:
-            viewer = _LocalViewer(config, endpoint, plugins=[panel])
+            viewer = _make_viewer(config, endpoint, panel)
         except RuntimeError as error:  # the port is taken
             raise InputError(str(error)) from error
+        announce(viewer.guard.url)
+        _open_browser(viewer.guard.url)
         viewer_protocol.run_viewer_loop(viewer)
 
     try:
@@ -105,10 +126,36 @@ def _server(panel: "_Panel", port: int) -> Iterator[Any]:
         pass  # the usual end
 
 
-class _LocalViewer(WebViewer):  # type: ignore[misc]  # MuJoCo has no types
-    """A viewer for this machine only; MuJoCo's listens on all networks."""
+def _make_viewer(config: Any, endpoint: Any, panel: "_Panel") -> "_LocalViewer":  # noqa: ANN401
+    """Start a viewer; MuJoCo's banner is not shown: its address has no token."""
+    try:
+        with replace_attribute(mujoco_viewer, "_print_url_banner", lambda *_: None):
+            return _LocalViewer(config, endpoint, plugins=[panel])
+    except AttributeError as error:
+        raise InputError(_UNGUARDED) from error
 
+
+def _open_browser(url: str) -> None:
+    """Open the address, if there is a screen."""
+    screens = ("DISPLAY", "WAYLAND_DISPLAY")
+    if sys.platform != "linux" or any(map(os.environ.get, screens)):
+        threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+
+
+class _LocalViewer(mujoco_viewer.WebViewer):  # type: ignore[misc]  # no types
+    """A viewer for this user only; MuJoCo's answers everybody, on all networks."""
+
+    guard: Guard
     _host = property(lambda self: "127.0.0.1", lambda self, value: None)
+
+    def _start_server(self) -> None:
+        """Start the server behind a guard."""
+        self.guard = Guard(self._http_port)
+        with guard_server(self.guard):
+            super()._start_server()
+            if not self.guard.stands():
+                self.close()
+                raise InputError(_UNGUARDED)
 
 
 class _Panel(plugin.ViewerPlugin):  # type: ignore[misc]  # MuJoCo has no types

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from kaccess.base.damage import DAMAGE
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
 from kaccess.base.types import Array
@@ -68,16 +69,18 @@ class Album:
     ) -> NDArray[np.uint8]:
         """Return pictures; make those that are not in the cache."""
         paths = [self._make_path(f"{kind} {width} {height}", state) for state in qpos]
-        missing = [row for row, path in enumerate(paths) if not _exists(path)]
         images = np.empty((len(qpos), height, width, 3), np.uint8)
+        missing = []
+        for row, path in enumerate(paths):
+            stored = _read(path, images[row].shape)
+            if stored is None:
+                missing.append(row)
+            else:
+                images[row] = stored
         if missing:
             made = _MAKERS[kind](self._robot, qpos[missing], width=width, height=height)
             for row, image in zip(missing, made, strict=True):
                 images[row] = _store(image, paths[row])
-        for row in set(range(len(paths))) - set(missing):
-            path = paths[row]
-            assert path is not None
-            images[row] = np.asarray(Image.open(path).convert("RGB"))
         return images
 
     def _make_path(self, what: str, state: Array) -> Path | None:
@@ -89,8 +92,15 @@ class Album:
         return self._folder / f"{key.hexdigest()[:24]}.webp"
 
 
-def _exists(path: Path | None) -> bool:
-    return path is not None and path.is_file()
+def _read(path: Path | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
+    """Return a picture from the cache; None if it is missing or damaged."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        image = np.asarray(Image.open(path).convert("RGB"))
+    except DAMAGE:
+        return None
+    return image if image.shape == shape else None
 
 
 def _store(image: NDArray[np.uint8], path: Path | None) -> NDArray[np.uint8]:

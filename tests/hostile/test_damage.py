@@ -1,0 +1,133 @@
+"""Every file of a finished study is damaged: each command works, or names the file."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from kaccess import pipeline
+from kaccess.config import EvaluateConfig, GrowConfig
+from tests.hostile.attacks import damage, replace_content, run
+
+pytest.importorskip("torch")
+
+CHECK = ["info", "--check"]
+# Commands that read the files of a study, and may be run on a damaged one.
+COMMANDS = [
+    ["info"],
+    ["access"],
+    ["cluster", "--k", "3"],
+    ["evaluate", "--poses", "2"],
+    ["export", "--run", "ka/seed-0", "--onnx", "OUT/policy.onnx"],
+    ["play", "--run", "ka/seed-0", "--seconds", "0.1", "--video", "OUT/play.mp4"],
+    ["play", "--run", "routes", "--seconds", "0.1", "--video", "OUT/play.mp4"],
+    ["grow", "--most", "13", "--tests", "2"],
+    [
+        *("train", "--starts", "ka", "ka+rnd:0.5", "--seeds", "2", "--episodes", "1"),
+        *("--test-every", "1", "--test-poses", "4", "--sac.hidden", "8", "8"),
+        *("--sac.batch-size", "8", "--sac.warmup-steps", "100", "--device", "cpu"),
+    ],
+]
+KINDS = [  # one file of each kind
+    "study.json",
+    "timings.json",
+    "growth.json",
+    "clusters/kaccess.json",
+    "evaluation/fall-recovery.json",
+    "graph.npz",
+    "starts/ka.npz",
+    "tests/final.npz",
+    "study.zarr/zarr.json",
+    "study.zarr/times/zarr.json",
+    "study.zarr/poses/contacts/zarr.json",
+    "study.zarr/times/c/0/0",
+    "train/fall-recovery/ka/seed-0/evaluation.csv",
+    "train/fall-recovery/ka/seed-0/episodes.csv",
+    "train/fall-recovery/ka/seed-0/policy.safetensors",
+    "train/fall-recovery/ka/seed-0/best.safetensors",
+    "train/fall-recovery/checkpoint_ka_ka+rnd-0.5_2.safetensors",
+]
+
+
+@pytest.fixture(scope="module")
+def finished(trained, tmp_path_factory):
+    """A study with everything in it."""
+    path = tmp_path_factory.mktemp("finished") / "study"
+    shutil.copytree(trained, path)
+    pipeline.grow(path, GrowConfig(most=13, tests=2))
+    pipeline.evaluate(path, EvaluateConfig(poses=2))
+    return path
+
+
+@pytest.fixture
+def study(finished, tmp_path):
+    """A copy, to be damaged."""
+    return shutil.copytree(finished, tmp_path / "study")
+
+
+def list_files(study):
+    """Return all files that kaccess reads."""
+    suffixes = (".json", ".npz", ".csv", ".safetensors")
+    return [
+        file
+        for file in sorted(study.rglob("*"))
+        if file.is_file()
+        and (file.suffix in suffixes or "/c/" in str(file.relative_to(study)))
+    ]
+
+
+def attack(capsys, study, files, commands, n, whole=None):
+    """Damage files, run commands, and return what went wrong.
+
+    `whole` is put back after each command that may have changed the study.
+    """
+    rng, wrong = np.random.default_rng(0), []
+    for file in files:
+        for what, content in damage(file, rng, n):
+            for command in commands:
+                args = [arg.replace("OUT", str(study.parent)) for arg in command]
+                with replace_content(file, content):
+                    wrong += judge(capsys, file, what, [args[0], study, *args[1:]])
+                if whole:
+                    shutil.rmtree(study)
+                    shutil.copytree(whole, study)
+    return wrong
+
+
+def judge(capsys, file, what, args):
+    """Return what is wrong with how a command has dealt with a damaged file."""
+    name = f"{file.name} ({what}): {args[0]} {args[2:]}"
+    try:
+        code, said = run(capsys, *args)
+    except Exception as error:  # what must not happen
+        return [f"{name}: {type(error).__name__} {error}"]
+    if code not in (0, 2) and (code != 1 or "--check" not in args):
+        return [f"{name}: exit code {code}"]
+    if "Traceback" in said:
+        return [f"{name}: {said}"]
+    if code and not any(str(each) in said for each in (file, file.parent)):
+        return [f"{name}: not named in {said}"]
+    return []
+
+
+def test_a_damaged_file_of_each_kind_is_named(study, capsys):
+    files = [study / name for name in KINDS]
+    assert attack(capsys, study, files, [CHECK], n=2) == []
+
+
+@pytest.mark.hostile
+def test_every_damaged_file_is_named(study, capsys):
+    assert attack(capsys, study, list_files(study), [CHECK], n=10) == []
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: "-".join(command[:3]))
+def test_every_command_names_damaged_files(study, finished, capsys, command):
+    files = [study / name for name in KINDS]
+    assert attack(capsys, study, files, [command], n=3, whole=finished) == []
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("name", KINDS)
+def test_a_report_names_damaged_files(study, capsys, name):
+    assert attack(capsys, study, [study / name], [["report"]], n=1) == []
