@@ -53,15 +53,15 @@ def main(argv: list[str] | None = None) -> None:
         print(end="", flush=True)  # a full disk is noticed here, not after the exit
     except (InputError, ImportError) as error:  # a missing extra gives its pip line
         _exit(2, str(error))
-    except (MemoryError, RuntimeError, ValueError, *_get_simulation_errors()) as error:
-        if not (reason := _blame_machine(error)):
-            raise
-        _exit(2, reason)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(2, f"{error.strerror or error}{place}. {_RESUME}")
     except KeyboardInterrupt:
         _exit(130, "Interrupted. Stored work is kept; run the same command to resume.")
+    except Exception as error:
+        if not (reason := _blame_machine(error)):
+            raise  # a bug: the traceback is of use
+        _exit(2, reason)
 
 
 def _run(argv: list[str]) -> None:
