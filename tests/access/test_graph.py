@@ -1,6 +1,9 @@
 import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from kaccess.access import find_routes, measure_connectivity
+from kaccess.access import connect_moves, find_routes, measure_connectivity
 from kaccess.access.graph import NOWHERE, STANDING
 
 X = np.inf
@@ -70,3 +73,15 @@ def test_stuck_poses_are_those_without_a_route():
     stuck = measure_connectivity(times, standing).stuck
     np.testing.assert_array_equal(np.flatnonzero(found.next_pose == NOWHERE), stuck)
     np.testing.assert_array_equal(np.flatnonzero(np.isinf(found.seconds)), stuck)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_components_are_those_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    moves = rng.random((40, 40)) < rng.choice([0.01, 0.03, 0.1])
+    np.fill_diagonal(moves, False)
+    graph = connect_moves(moves, np.zeros(40, bool))
+    n_weak, _ = connected_components(csr_array(moves), connection="weak")
+    n_strong, label = connected_components(csr_array(moves), connection="strong")
+    assert (graph.n_weak, graph.n_strong) == (n_weak, n_strong)
+    assert graph.largest_strong == np.bincount(label).max()

@@ -105,3 +105,33 @@ def test_the_json_has_the_same_values(clustered):
     assert content["times"]["done"] == content["times"]["pairs"] == 552
     assert content["settings"] == Study(clustered).settings
     assert content["verdict"].startswith("This robot")
+
+
+def test_pairs_are_counted_in_parts_as_at_once():
+    rng = np.random.default_rng(0)
+    times = rng.choice([0.3, 0.7, 1.1, X, N], (30, 30)).astype(np.float32)
+    outcomes = np.where(np.isnan(times), 0, np.where(np.isinf(times), 2, 1))
+    whole = count_pairs(30, [(times, outcomes)])
+    cuts = [slice(0, 7), slice(7, 8), slice(8, 30)]
+    parts = count_pairs(30, [(times[rows], outcomes[rows]) for rows in cuts])
+    for name, values in vars(whole).items():
+        np.testing.assert_array_equal(getattr(parts, name), values)
+    off = ~np.eye(30, dtype=bool)
+    moves, done = np.isfinite(times) & off, ~np.isnan(times) & off
+    linked = (moves | moves.T) & done & done.T
+    assert parts.one_way == 1 - (moves & moves.T).sum() / linked.sum()
+    assert parts.quantiles == tuple(np.quantile(times[moves], [0.05, 0.5, 0.95]))
+
+
+def test_a_pair_without_outcome_is_not_estimated():
+    summary = summarize_arrays(
+        [[0, 1.0, 1.0], [1.0, 0, 1.0], [1.0, 1.0, 0]], [[1] * 3, [1] * 3, [0] * 3]
+    )
+    assert summary.times.done == 4 and summary.graph is None
+
+
+def test_chains_counted_in_parts_are_those_of_the_plan(clustered, monkeypatch):
+    study = Study(clustered)
+    chains = study.plan.n_moves
+    monkeypatch.setattr("kaccess.study.arrays._READ_SIZE", 24)  # two rows at a time
+    np.testing.assert_array_equal(Study(clustered).chain_moves, chains)

@@ -58,12 +58,12 @@ def main(argv: list[str] | None = None) -> None:
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _exit(2, f"{error.strerror or error}{place}. {_RESUME}")
-    except Exception as error:
-        if not (reason := _blame_machine(error)):
-            raise
-        _exit(2, reason)
     except KeyboardInterrupt:
         _exit(130, "Interrupted. Stored work is kept; run the same command to resume.")
+    except Exception as error:
+        if not (reason := _blame_machine(error)):
+            raise  # a bug: the traceback is of use
+        _exit(2, reason)
 
 
 def _run(argv: list[str]) -> None:

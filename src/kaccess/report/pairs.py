@@ -3,6 +3,7 @@
 Of 10,000 poses there are 100 million pairs. Their times are never in memory together.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -24,7 +25,8 @@ class Pairs:
         moves: (n, n) whether a move from i reached j, another pose.
         done: (n, n) whether the pair of two different poses is estimated.
         counts: Estimated pairs by `Outcome`.
-        seconds: Times of the moves that reached their goals [s].
+        seconds: Different times of the moves that reached their goals, sorted [s].
+        n_seconds: How often each of these times occurs.
         complete: Whether every pair is estimated, also of a pose with itself.
     """
 
@@ -32,6 +34,7 @@ class Pairs:
     done: BoolArray
     counts: IntArray
     seconds: Array
+    n_seconds: IntArray
     complete: bool
 
     @property
@@ -51,8 +54,17 @@ class Pairs:
         """5, 50 and 95 % quantile of the times of moves that reached [s]."""
         if not len(self.seconds):
             return None
-        low, middle, high = np.quantile(self.seconds, [0.05, 0.5, 0.95])
-        return float(low), float(middle), float(high)
+        low, middle, high = map(self._find_quantile, (0.05, 0.5, 0.95))
+        return low, middle, high
+
+    def _find_quantile(self, share: float) -> float:
+        """Return a quantile, as `np.quantile` of all the times does."""
+        ends = self.n_seconds.cumsum()
+        place = (ends[-1] - 1) * share
+        first = int(place)
+        both = np.minimum([first, first + 1], ends[-1] - 1)
+        near = self.seconds[np.searchsorted(ends, both, side="right")]
+        return float(np.quantile(near, place - first))
 
 
 def count_pairs(n: int, tiles: Iterable[tuple[Array, IntArray]]) -> Pairs:
@@ -64,7 +76,7 @@ def count_pairs(n: int, tiles: Iterable[tuple[Array, IntArray]]) -> Pairs:
             without outcome is not estimated.
     """
     moves, done = np.zeros((2, n, n), bool)
-    counts, seconds = np.zeros(len(Outcome), int), []
+    counts, seconds = np.zeros(len(Outcome), int), Counter[float]()
     start, n_done = 0, 0
     for times, outcomes in tiles:
         rows = np.arange(start, start + len(times))
@@ -74,6 +86,14 @@ def count_pairs(n: int, tiles: Iterable[tuple[Array, IntArray]]) -> Pairs:
         reached = known & np.isfinite(times)
         moves[rows], done[rows] = reached, known
         counts += np.bincount(outcomes[known], minlength=len(Outcome))
-        seconds.append(times[reached])
+        seconds.update(dict(zip(*_count_values(times[reached]), strict=True)))
         start += len(times)
-    return Pairs(moves, done, counts, np.concatenate(seconds), n_done == n * n)
+    values = np.array(sorted(seconds), times.dtype)
+    often = np.array([seconds[value] for value in values.tolist()], int)
+    return Pairs(moves, done, counts, values, often, n_done == n * n)
+
+
+def _count_values(values: Array) -> tuple[list[float], list[int]]:
+    """Return the different values, and how often each occurs."""
+    found, often = np.unique(values, return_counts=True)
+    return found.tolist(), often.tolist()

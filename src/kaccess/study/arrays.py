@@ -21,7 +21,7 @@ from kaccess.study.layout import LANDINGS, POSES, Layout, describe_layout
 __all__ = ["Arrays"]
 
 _NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
-_READ_SIZE = 2**24  # numbers read at once from arrays of all pairs
+_READ_SIZE = 2**22  # numbers read at once from arrays of all pairs
 _ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
 _NEW = "Put back a copy of it, or start a new study."
 
