@@ -34,6 +34,8 @@ __all__ = [
     "write_plain_starts",
 ]
 
+_MOST_OFF = 1e-3  # of the length of a quaternion, from rounding
+
 
 def write_clustering(study: Study, method: str, clustering: StoredClustering) -> Path:
     """Write a clustering, and its centroids as starts of equal weight.
@@ -90,6 +92,12 @@ def load_states(study: Study, path: Path) -> InitialStates:
         raise InputError(
             f"{path} belongs to another robot than the study, or to another version "
             f"of its robot. {remedy}"
+        )
+    lengths = np.linalg.norm(states.qpos[:, 3:7], axis=1)
+    if (np.abs(lengths - 1) > _MOST_OFF).any():
+        raise InputError(
+            f"{path} is damaged: it has orientations that are no unit quaternions. "
+            f"{remedy}"
         )
     return states
 
