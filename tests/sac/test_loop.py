@@ -215,7 +215,7 @@ def test_checkpoint_of_another_run_is_refused(tmp_path, change, text):
 def test_damaged_checkpoint_is_refused(tmp_path, content):
     path = tmp_path / "checkpoint.safetensors"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"checkpoint.safetensors cannot be read"):
+    with pytest.raises(InputError, match=r"checkpoint.safetensors is damaged"):
         run(tmp_path)
 
 

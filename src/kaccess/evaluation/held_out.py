@@ -113,10 +113,9 @@ def group_poses(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.n
     parts = np.array(poses.robot.parts)
     contact = [" + ".join(parts[touches]) for touches in poses.contacts]
     groups = {"contact": np.array(contact)}
-    clusters = study.read_jsons("clusters").get(DEFAULT_METHOD)
+    clusters = study.clusterings.get(DEFAULT_METHOD)
     if clusters:
-        centroids = np.array(clusters["centroids"])
-        homes = _find_clusters(study, centroids, poses, n_threads=n_threads)
+        homes = _find_clusters(study, clusters.centroids, poses, n_threads=n_threads)
         names = [f"{home}" if home >= 0 else "none" for home in homes]
         groups["cluster"] = np.array(names)
     return groups

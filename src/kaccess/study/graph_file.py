@@ -69,6 +69,9 @@ def _check_shapes(parts: Mapping[str, np.ndarray], nodes: Nodes) -> None:
     shapes |= dict.fromkeys(("node", "distance", "seconds"), (n, m))
     for name, shape in (shapes | {"states": (n, m, nq)}).items():
         _require(name, parts[name], shape)
+    for name in ("grown", "postures", "posture_seconds", "distance", "states"):
+        if not np.isfinite(parts[name]).all():
+            raise ValueError(f"`{name}` has numbers that are not finite")
     node = parts["node"]
     if not (
         np.issubdtype(node.dtype, np.integer) and 0 <= node.min() <= node.max() <= n

@@ -12,9 +12,16 @@ _STANCE = {
     "how": str,
     "stands": bool,
 }
+_ROBOT = {
+    "stand_key?": (None, str),
+    "feet?": [str],
+    "kp?": (None, NUMBER),
+    "kd?": (None, NUMBER),
+    "robots_path?": (None, str),
+}
 _LOADED = {
     "name": str,
-    "config": dict,
+    "config": _ROBOT,
     "stance": _STANCE,
     "scale": _SIZES,
     "notes": [str],

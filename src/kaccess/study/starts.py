@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 _N_FRESH = 1000  # poses
+_MOST_OFF = 1e-3  # of the length of a quaternion, from rounding
 
 
 def write_clustering(study: Study, method: str, clustering: StoredClustering) -> Path:
@@ -103,6 +104,12 @@ def load_states(study: Study, path: Path) -> InitialStates:
         raise InputError(
             f"{path} belongs to another robot than the study, or to another version "
             f"of its robot. {remedy}"
+        )
+    lengths = np.linalg.norm(states.qpos[:, 3:7], axis=1)
+    if (np.abs(lengths - 1) > _MOST_OFF).any():
+        raise InputError(
+            f"{path} is damaged: it has orientations that are no unit quaternions. "
+            f"{remedy}"
         )
     return states
 

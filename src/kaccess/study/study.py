@@ -210,8 +210,8 @@ class Study:
         """The poses."""
         if self.arrays.parts != self.robot.parts:
             raise InputError(
-                f"{self.path}/{_ARRAYS_FOLDER} is damaged: its parts are not those of "
-                "the robot. Start a new study."
+                f"{self.path / _ARRAYS_FOLDER}/poses/contacts/zarr.json is damaged: "
+                "its parts are not those of the robot. Start a new study."
             )
         return Poses(
             self.robot,
