@@ -30,7 +30,7 @@ __all__ = ["FastestRoutes", "Guide", "MovePlan", "follow_guide"]
 
 _MARGIN = ForBittle(0.1, "s")  # added to the measured time of a move
 # A robot whose joints and gravity vector change more slowly is at rest [rad/s, 1/s].
-_SLOW = ForBittle(0.55, "rad/s")
+_SLOW = ForBittle(0.1, "rad/s")
 _LEAST_TIME = ForBittle(0.16, "s")  # a robot needs to leave the pose it rests in
 _STANDING_TIME = ForBittle(0.5, "s")  # between two observations of a standing robot
 # Amplitude of the noise in a guided warm-up; 1 is half of a joint's range [-].
