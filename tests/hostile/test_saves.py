@@ -77,8 +77,7 @@ def attack(folder, at, how, undisturbed, monkeypatch):
 def test_the_run_is_stored_three_times(undisturbed):
     files, log = undisturbed
     saves = [name for operation, name in log if operation == "save"]
-    (checkpoint,) = {name for name in saves if "checkpoint" in name}
-    assert saves.count(checkpoint) == 3
+    assert sum("checkpoint" in name for name in saves) == 3
     assert {name.rpartition("/")[2] for name in files} == {
         "checkpoint.safetensors",
         "policy.safetensors",

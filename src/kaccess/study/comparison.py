@@ -10,8 +10,8 @@ __all__ = ["compare_clusterings"]
 def compare_clusterings(study: Study) -> list[ComparisonRow]:
     """Return the quality of each clustering in a study, one row per method."""
     alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
-    landings = study.arrays.read_landings()
-    reach = None if landings is None else landings.find_reach()
+    arrays = study.arrays
+    reach = arrays.read_landings().find_reach() if arrays.has_landings() else None
     return [
         make_row(
             method,
