@@ -48,7 +48,7 @@ of a test [scales](../robots.md#sizes) with the size of the robot.
 | in time | share of unseen poses that stand when a test ends, with its interval |
 | in ten moves | share that stands within ten moves, by the tolerances of `access` |
 | median | time until the robot stands |
-| minutes | of the whole command |
+| minutes | of all stages and tests |
 
 {table}
 
@@ -121,7 +121,7 @@ def _read_row(path: Path, config: Config) -> dict[str, Any]:
     machine = study["machine"]
     return row | {
         "median_s": found.get("median_s_after", float("nan")),
-        "minutes": found["minutes"],
+        "minutes": round(sum(found["seconds"].values()) / 60, 1),
         "machine": f"{machine['cores']} cores, {machine['cpu']}",
     }
 
