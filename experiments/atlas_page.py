@@ -54,7 +54,8 @@ of a test [scales](../robots.md#sizes) with the size of the robot.
 
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
 such as the trunk of the Go1: small cubes took their places.
-Sources: {sources}. Machine: {machine}, shared with other work. The [CSV file](../../results/robots/atlas.csv) has more columns.
+Sources: {sources}. Machine: {machine}, shared with other work.
+The [CSV file](../../results/robots/atlas.csv) has more columns.
 `python experiments/atlas_page.py runs/atlas` writes this page.
 """
 _ENTRY = """
