@@ -209,13 +209,17 @@ def grow(
         engine: Name of the engine, or its settings.
         progress: Called with (poses in the graph, most poses) from time to time.
     """
+    from kaccess.evaluation.plan_test import make_plan_test
+
     study = Study.open(study)
+    robot, threads = study.robot, EngineConfig.of(engine).threads
     with claim_graph(study.path):
         return grow_study(
             study,
             config or GrowConfig(),
-            engine=make_engine(engine, study.robot, study.still),
-            replayer=make_replayer(engine, study.robot, study.still),
+            engine=make_engine(engine, robot, study.still),
+            replayer=make_replayer(engine, robot, study.still),
+            test=make_plan_test(robot, n_threads=threads),
             progress=progress,
         )
 

@@ -19,6 +19,7 @@ from tests.access.graphs import FakeEngine, simulate_graph
 
 HORIZON = 3.0
 NONE = np.empty((0, 9))  # no poses
+NOBODY, UP_2 = np.zeros(3, bool), np.array([True, True, False])  # stood up in time
 
 
 def make_replay(starts, n_up):
@@ -163,9 +164,9 @@ def test_nothing_is_chosen_of_nothing(graph, most):
 def test_states_of_failed_chains_come_before_ends_of_moves(graph, tiny_poses):
     """Robots that stood up in time teach nothing; far ends of moves fill the rest."""
     starts = tiny_poses.qpos[5:8]
-    failed = find_new_poses(graph, make_replay(starts, 2), HORIZON, 1, boards=NONE)
+    failed = find_new_poses(graph, make_replay(starts, 2), UP_2, 1, boards=NONE)
     np.testing.assert_allclose(failed, starts[2:], atol=1e-6)
-    too_slow = find_new_poses(graph, make_replay(starts, 3), 0.5, 9, boards=NONE)
+    too_slow = find_new_poses(graph, make_replay(starts, 3), NOBODY, 9, boards=NONE)
     assert len(too_slow) >= 3
 
     old = graph.landings
@@ -178,13 +179,13 @@ def test_states_of_failed_chains_come_before_ends_of_moves(graph, tiny_poses):
     ends = PostureGraph(
         graph.nodes, graph.commands, Landings(old.node, distance, seconds, states)
     )
-    found = find_new_poses(ends, make_replay(starts, 2), HORIZON, 9, boards=NONE)
+    found = find_new_poses(ends, make_replay(starts, 2), UP_2, 9, boards=NONE)
     np.testing.assert_allclose(
         found, np.stack([starts[2], tiny_poses.qpos[9]]), atol=1e-6
     )
     unknown = Landings(old.node, distance, seconds)
     plain = PostureGraph(graph.nodes, graph.commands, unknown)
-    found = find_new_poses(plain, make_replay(starts, 2), HORIZON, 9, boards=NONE)
+    found = find_new_poses(plain, make_replay(starts, 2), UP_2, 9, boards=NONE)
     assert len(found) == 1
 
 
@@ -194,7 +195,9 @@ def test_new_poses_are_not_near_springboards(graph, tiny_poses):
         *(getattr(graph.landings, name) for name in ("node", "distance", "seconds"))
     )
     plain = PostureGraph(graph.nodes, graph.commands, unknown)
-    found = find_new_poses(plain, replay, HORIZON, 9, boards=starts[1:2])
+    found = find_new_poses(
+        plain, replay, NOBODY[: len(replay.n_moves)], 9, boards=starts[1:2]
+    )
     np.testing.assert_array_equal(found[0], starts[1])
     assert len(found) == 3  # the springboard, and the two others
 
@@ -207,7 +210,7 @@ def test_states_without_rest_do_not_become_poses(graph, tiny_poses):
         *(getattr(graph.landings, name) for name in ("node", "distance", "seconds"))
     )
     plain = PostureGraph(graph.nodes, graph.commands, unknown)
-    found = find_new_poses(plain, replay, HORIZON, 9, boards=NONE)
+    found = find_new_poses(plain, replay, NOBODY[: len(replay.n_moves)], 9, boards=NONE)
     assert len(found) == 3
     assert not (np.abs(found - tiny_poses.qpos[10]) < 1e-6).all(axis=1).any()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kaccess import AccessConfig
-from kaccess.access import Replay, replay_plan
+from kaccess.access import Attempts, Replay, replay_plan
 from kaccess.base.rotations import gravity_in_body
 from kaccess.engines.mujoco import MujocoEngine
 from tests.access.graphs import FakeEngine
@@ -41,9 +41,11 @@ def test_each_move_starts_where_the_one_before_has_ended(plan, replay, tiny_engi
     assert (replay.n_moves > 1).any() and (replay.n_moves == 0).any()
     for row in (int(np.argmax(replay.n_moves > 1)), int(replay.n_moves.argmin())):
         state = replay.states[row, :1]
+        tried = Attempts.none(1, robot.model.nu)
         for move in range(replay.n_moves[row] or 10):
-            joints = robot.get_joints(state)
-            command, *_ = plan.choose(gravity_in_body(state[:, 3:7]), joints)
+            joints, gravity = robot.get_joints(state), gravity_in_body(state[:, 3:7])
+            command, *_ = plan.choose(gravity, joints, tried)
+            tried.add(np.zeros(1, int), gravity, joints, command)
             assert command == replay.commands[row, move]
             motion = plan.commands.start(command, joints)
             end = tiny_engine.settle(state, motion, time_limit=1.0)

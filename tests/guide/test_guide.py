@@ -1,9 +1,12 @@
 """The guide: routes, timing of commands, skills, and robots that get up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kaccess import AccessConfig, InputError, estimate_times
+from kaccess.access import Commands, Landings, Nodes, Plan
 from kaccess.access.estimate import estimate_to_standing
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import PoseTest
@@ -11,7 +14,8 @@ from kaccess.guide import FastestRoutes, Guide, follow_guide
 from kaccess.poses import Poses
 from kaccess.training import GuidedWarmUp
 
-TASK = make_task("fall-recovery")
+TASK = replace(make_task("fall-recovery"), low_pass=0.0)
+SMOOTH = make_task("fall-recovery")  # its targets lag behind actions
 RATE = 25  # steps per second of the task
 FAR = np.inf
 
@@ -30,6 +34,18 @@ def four(poses):
 def make_guide(poses, times, to_standing, n, *, task, config=None, skill=None):
     plan = FastestRoutes(poses, times, to_standing, config or AccessConfig())
     return Guide(plan, poses.robot, n, task=task, skill=skill)
+
+
+def make_two_way_plan(poses):
+    """Return a plan by which commands 1 and 2 lead from pose 0 to standing."""
+    nodes = Nodes(poses.robot, poses.qpos[:1], poses.robot.standing, AccessConfig())
+    joints = np.concatenate([poses.joints[:3], poses.robot.standing_targets[None]])
+    landings = Landings(
+        node=np.array([[0, 1, 1, 0]]),
+        distance=np.zeros((1, 4)),
+        seconds=np.array([[1.0, 0.5, 0.6, 1.0]]),
+    )
+    return Plan(nodes, Commands.to(joints), landings, horizon=3.0)
 
 
 def seen(poses, rows):
@@ -84,6 +100,34 @@ def test_a_move_that_takes_time_is_not_cut_short(four):
     guide.act(seen(poses, [1]), np.array([False]))  # it moves to pose 1 at last
     action = guide.act(seen(poses, [1]), np.array([False]))
     assert not np.allclose(action[0], goal)
+
+
+def test_smoothed_targets_follow_the_route_at_once(four):
+    """As far as actions suffice: at the end of a joint's range they do not."""
+    poses, times, to_standing = four
+    guide = make_guide(poses, times, to_standing, 1, task=SMOOTH)
+    target, goal = action_to(poses.robot, poses.joints[[0, 1]])
+    weak = np.abs(goal + 0.4 / 0.6 * (goal - target)) > 1
+    assert weak.any() and not weak.all()
+    for step in range(3):
+        action = guide.act(seen(poses, [0]) + 0.1 * (step % 2), np.array([step == 0]))
+        target = 0.4 * target + 0.6 * action[0]
+        np.testing.assert_allclose(target[~weak], goal[~weak], atol=1e-9)
+        if step == 0:
+            assert (np.abs(action[0][weak]) == 1).all()
+
+
+def test_a_route_is_not_repeated_from_where_it_led_nowhere(poses):
+    """Two commands lead from pose 0 to standing; the robot stays where it is."""
+    plan = make_two_way_plan(poses)
+    guide = Guide(plan, poses.robot, 1, task=TASK)
+    seen_at, chosen = seen(poses, [0]), []
+    for step in range(40):
+        guide.act(seen_at, np.array([step == 0]))
+        chosen.append(int(guide.get_state()["command"][0]))
+    assert set(chosen) == {1, 2}
+    guide.act(seen_at, np.array([True]))  # a new episode: nothing was tried
+    assert guide.get_state()["command"][0] == chosen[0]
 
 
 def test_a_new_episode_begins_a_new_route(four):
@@ -161,7 +205,7 @@ def test_poses_that_reach_standing_get_up(poses, engine):
 
 def test_a_standing_robot_performs_the_skill_and_is_then_observed_again(four):
     poses, times, to_standing = four
-    robot, task = poses.robot, make_task("backflip")
+    robot, task = poses.robot, replace(make_task("backflip"), low_pass=0.0)
     skill = np.random.default_rng(0).uniform(-1, 1, (3, robot.model.nu))
     guide = make_guide(poses, times, to_standing, 1, task=task, skill=skill)
     stand = robot.get_joints(robot.standing[None])

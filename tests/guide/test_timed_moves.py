@@ -1,5 +1,7 @@
 """The guide with moves that take time, and with commands of several postures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from kaccess.envs.tasks import make_task
 from kaccess.guide import FastestRoutes, Guide
 from tests.engines.drops import find_target
 
-TASK = make_task("fall-recovery")
+TASK = replace(make_task("fall-recovery"), low_pass=0.0)
 RATE = 25  # steps per second of the task
 YES, NO = np.array([True]), np.array([False])
 
@@ -23,7 +25,7 @@ class FixedPlan:
     def __init__(self, commands, which):
         self.commands, self._which = commands, which
 
-    def choose(self, gravity, joints):
+    def choose(self, gravity, joints, tried=None):
         n = len(gravity)
         return np.full(n, self._which), np.ones(n), np.zeros(n, int)
 

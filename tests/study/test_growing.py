@@ -10,8 +10,8 @@ import pytest
 from kaccess import InputError, Study, pipeline
 from kaccess.access import growth
 from kaccess.config import EngineConfig, GetUpConfig, GrowConfig, SkillConfig
+from kaccess.evaluation import plan_test
 from kaccess.study import growing
-from tests.access.test_growth import make_replay
 
 SMALL = GrowConfig(tests=4, added=2, most=24, patience=9)
 SEARCH = GetUpConfig(skills=1, candidates=8, rounds=1, postures=2)
@@ -43,9 +43,9 @@ def answer(monkeypatch):
     def set_answers(*ups):
         rounds = iter(ups)
         monkeypatch.setattr(
-            growth,
-            "replay_plan",
-            lambda plan, qpos, *_, **__: make_replay(qpos, next(rounds)),
+            plan_test,
+            "make_plan_test",
+            lambda *_, **__: lambda plan, qpos: np.arange(len(qpos)) < next(rounds),
         )
 
     return set_answers

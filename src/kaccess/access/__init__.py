@@ -1,5 +1,6 @@
 """Accessibility: how fast a robot gets from each static pose to each other one."""
 
+from kaccess.access.attempts import Attempts
 from kaccess.access.commands import Commands
 from kaccess.access.estimate import (
     Outcome,
@@ -27,6 +28,7 @@ from kaccess.access.replay import Replay, replay_plan
 from kaccess.access.symmetry import MirrorCheck, check_mirror
 
 __all__ = [
+    "Attempts",
     "Commands",
     "Connectivity",
     "Landings",

@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 from kaccess.access.commands import Commands
 from kaccess.access.estimate import is_close
 from kaccess.access.landings import Nodes
+from kaccess.access.plan import Plan
 from kaccess.access.posture_graph import (
     Moves,
     PostureGraph,
@@ -31,12 +32,16 @@ from kaccess.poses import level
 
 __all__ = [
     "GrowthRound",
+    "PlanTest",
     "extend_graph",
     "find_new_poses",
     "find_springboards",
     "grow_graph",
     "spread_out",
 ]
+
+PlanTest = Callable[[Plan, Array], BoolArray]
+"""Returns from which poses, (n, nq), a robot that follows a plan stands up in time."""
 
 _NEAR = 1.0  # [tolerances], new poses are at least as far from all others
 _FAR = 2.0  # [tolerances], ends of moves this far from all poses may become poses
@@ -72,6 +77,7 @@ def grow_graph(
     draw: Callable[[int], Array],
     engine: Engine,
     replayer: Engine,
+    test: PlanTest | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[PostureGraph, GrowthRound]]:
     """Grow a graph until the robot stands up from nearly all fresh poses in time.
@@ -83,6 +89,7 @@ def grow_graph(
         draw: Returns the fresh poses of a round, (config.tests, nq).
         engine: Simulator of all moves of new poses and commands.
         replayer: Simulator that follows plans: a few moves at a time.
+        test: How a plan is tested; by default by its replays.
         progress: Called with (poses in the graph, most poses) from time to time.
 
     Yields:
@@ -91,8 +98,10 @@ def grow_graph(
     best, n_worse = -1, 0
     for number in count():
         plan = graph.make_plan(horizon=horizon)
-        replay = replay_plan(plan, draw(number), graph.nodes.config, engine=replayer)
-        found = _judge(graph, replay, horizon)
+        fresh = draw(number)
+        replay = replay_plan(plan, fresh, graph.nodes.config, engine=replayer)
+        in_time = test(plan, fresh) if test else replay.is_up_within(horizon)
+        found = _judge(graph, replay, in_time)
         yield graph, found
         n_worse = 0 if found.n_in_time > best else n_worse + 1
         best, room = max(best, found.n_in_time), config.most - found.n_poses
@@ -103,18 +112,18 @@ def grow_graph(
         if number == 0:
             boards = find_springboards(graph, config, engine=engine)[:room]
         most = min(config.added, room - len(boards))
-        new = find_new_poses(graph, replay, horizon, most, boards=boards)
+        new = find_new_poses(graph, replay, in_time, most, boards=boards)
         if not len(new):
             return
         part = scale_progress(progress, found.n_poses, len(new), config.most)
         graph = extend_graph(graph, new, engine=engine, progress=part)
 
 
-def _judge(graph: PostureGraph, replay: Replay, horizon: float) -> GrowthRound:
+def _judge(graph: PostureGraph, replay: Replay, in_time: BoolArray) -> GrowthRound:
     return GrowthRound(
         n_poses=len(graph.nodes) - 1,
         n_commands=len(graph.commands),
-        n_in_time=int(replay.is_up_within(horizon).sum()),
+        n_in_time=int(in_time.sum()),
         n_up=int((replay.n_moves > 0).sum()),
         n_tests=len(replay.n_moves),
     )
@@ -154,18 +163,18 @@ def extend_graph(
 
 
 def find_new_poses(
-    graph: PostureGraph, replay: Replay, horizon: float, most: int, *, boards: Array
+    graph: PostureGraph, replay: Replay, in_time: BoolArray, most: int, *, boards: Array
 ) -> Array:
     """Return states that should become poses, (b + g, nq), the most needed first.
 
     Args:
         graph: Posture graph.
-        replay: Chains from fresh poses.
-        horizon: Time to stand up [s].
+        replay: Chains from n fresh poses.
+        in_time: (n,) from which of them the robot stood up in time.
         most: Largest number of poses to find, g.
         boards: (b, nq) springboards; the poses found are not near them.
     """
-    stuck = _list_rested(replay, ~replay.is_up_within(horizon))
+    stuck = _list_rested(replay, ~in_time)
     found = spread_out(graph.nodes.add(boards), stuck, most)
     new, landings = np.concatenate([boards, found]), graph.landings
     if len(found) == most or landings.states is None:

@@ -4,7 +4,8 @@ Every command, the joints of a pose or the standing targets, has a *value* in ea
 the probability to end up standing, discounted by time. Landings are uncertain: the
 nearest pose is not quite the robot's posture, and a landing is not quite at its node.
 So the value of a command in a posture is its mean over the poses nearby: a route is the
-most reliable of the fast ones.
+most reliable of the fast ones. A command that a robot has just tried in this posture
+did not get it up, so it counts less.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.spatial import KDTree
 
+from kaccess.access.attempts import Attempts
 from kaccess.access.commands import Commands
 from kaccess.access.landings import AT_NODE, Landings, Nodes
 from kaccess.base.types import Array, IntArray
@@ -23,6 +25,8 @@ _FAR = 3.0  # [tolerances], distance from its node at which a landing counts hal
 _STANDS = 1.7  # [tolerances], farthest from standing to count as standing
 _MISSED = 0.3  # [-], share of its value that a landing near standing keeps
 _RESTLESS = 0.1  # [-], share of its value that a move without rest keeps
+_TRIED = 0.3  # [-], share of its value that a command keeps where it was tried before
+_SAME = 1.0  # [tolerances], typical distance of postures that behave alike
 _CLOSEST = 0.01  # [tolerances], so that weights of nearby poses stay finite
 _TOLERANCE, _MOST_ROUNDS = 1e-4, 100  # of value iteration
 _MOST_MOVES = 20  # of a chain
@@ -50,7 +54,7 @@ class Plan:
         self.nodes, self.commands = nodes, commands
         n, m = landings.node.shape
         postures = nodes.places[:, :-1]
-        self._tree = KDTree(postures)
+        self._tree, self._standing = KDTree(postures), postures[-1]
         worth = _weigh(landings, horizon)
         self.values, quality = _iterate(nodes.places[:n], landings.node, worth)
         hold = np.zeros((1, m))
@@ -72,8 +76,15 @@ class Plan:
         """Whether a chain of moves leads from any pose to standing."""
         return bool((self.n_moves > 0).any())
 
-    def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
+    def choose(
+        self, gravity: Array, joints: Array, tried: Attempts | None = None
+    ) -> tuple[IntArray, Array, IntArray]:
         """Return what to command in postures, (b, 3) and (b, nu).
+
+        Args:
+            gravity: (b, 3) gravity vectors in the body frame.
+            joints: (b, nu) joint positions [rad].
+            tried: What the robots have tried before.
 
         Returns:
             `(command, seconds, nearest)`, (b,) each: number of the command, time until
@@ -84,9 +95,23 @@ class Plan:
         weight = 1 / (_CLOSEST + distance) ** 2
         weight /= weight.sum(axis=1, keepdims=True)
         quality = np.einsum("bk,bkj->bj", weight, self._quality[near])
-        command = quality.argmax(axis=1)
+        if tried is not None:
+            self._weaken(quality, points, tried)
+        stands = np.linalg.norm(points - self._standing, axis=1) < _STANDS
+        command = np.where(stands, len(self.commands) - 1, quality.argmax(axis=1))
+        nearest = np.where(stands, self.n_nodes - 1, near[:, 0])
         seconds = (weight * self._seconds[near, command[:, None]]).sum(axis=1)
-        return command, seconds, near[:, 0]
+        return command, seconds, nearest
+
+    def _weaken(self, quality: Array, points: Array, tried: Attempts) -> None:
+        """Lower the quality of commands, (b, m), that were tried in such postures."""
+        b, k, _ = tried.postures.shape
+        flat = tried.postures.reshape(b * k, -1)
+        past = self.nodes.embed_posture(flat[:, :3], flat[:, 3:]).reshape(b, k, -1)
+        distance = np.linalg.norm(past - points[:, None], axis=2)
+        loss = (1 - _TRIED) * np.exp(-((distance / _SAME) ** 2))
+        row, place = np.nonzero(tried.commands >= 0)
+        np.multiply.at(quality, (row, tried.commands[row, place]), 1 - loss[row, place])
 
 
 def _find_near(tree: KDTree, points: Array) -> tuple[Array, IntArray]:

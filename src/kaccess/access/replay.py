@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kaccess.access.attempts import Attempts
 from kaccess.access.estimate import is_close
 from kaccess.access.plan import Plan
 from kaccess.base.rotations import gravity_in_body
@@ -70,7 +71,7 @@ def replay_plan(
         seconds=np.full((n, _MOST_MOVES), np.nan),
     )
     replay.states[:, 0] = qpos
-    lying = np.arange(n)
+    lying, tried = np.arange(n), Attempts.none(n, robot.model.nu)
     for move in range(_MOST_MOVES):
         if progress:
             progress(move, _MOST_MOVES)
@@ -78,7 +79,9 @@ def replay_plan(
             break
         start = replay.states[lying, move]
         joints = robot.get_joints(start)
-        command, _, _ = plan.choose(gravity_in_body(start[:, 3:7]), joints)
+        gravity = gravity_in_body(start[:, 3:7])
+        command, _, _ = plan.choose(gravity, joints, tried[lying])
+        tried.add(lying, gravity, joints, command)
         motion = plan.commands.start(command, joints)
         settled = engine.settle(start, motion, time_limit=config.time_limit)
         end = np.where(settled.diverged[:, None], start, settled.qpos)

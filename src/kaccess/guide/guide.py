@@ -2,7 +2,9 @@
 
 A plan says which pose to command in any posture. The guide commands it, waits until
 the robot rests or for the time that such a move takes, and observes again. It has the
-same observations as a policy. A standing robot keeps standing or, if the task is more
+same observations as a policy. Tasks smooth the targets of a policy, moves were measured
+without that; so the guide commands beyond its target, and the smoothed target is right
+at once. A standing robot keeps standing or, if the task is more
 than standing, performs a skill that a search has found.
 
 Plans are made from where moves ended (`kaccess.access.Plan`). Studies made before that
@@ -15,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from scipy.spatial import KDTree
 
-from kaccess.access import Commands, find_routes
+from kaccess.access import Attempts, Commands, find_routes
 from kaccess.base.errors import InputError
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, IntArray
@@ -30,7 +32,7 @@ __all__ = ["FastestRoutes", "Guide", "MovePlan", "follow_guide"]
 
 _MARGIN = ForBittle(0.1, "s")  # added to the measured time of a move
 # A robot whose joints and gravity vector change more slowly is at rest [rad/s, 1/s].
-_SLOW = ForBittle(0.1, "rad/s")
+_SLOW = ForBittle(0.3, "rad/s")
 _LEAST_TIME = ForBittle(0.16, "s")  # a robot needs to leave the pose it rests in
 _STANDING_TIME = ForBittle(0.5, "s")  # between two observations of a standing robot
 # Amplitude of the noise in a guided warm-up; 1 is half of a joint's range [-].
@@ -48,8 +50,15 @@ class MovePlan(Protocol):
         """Number of poses and standing."""
         ...
 
-    def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
+    def choose(
+        self, gravity: Array, joints: Array, tried: Attempts | None = None
+    ) -> tuple[IntArray, Array, IntArray]:
         """Return what to command in postures, (b, 3) and (b, nu).
+
+        Args:
+            gravity: (b, 3) gravity vectors in the body frame.
+            joints: (b, nu) joint positions [rad].
+            tried: What the robots have tried before.
 
         Returns:
             `(command, seconds, nearest)`, (b,) each: number of the command, time of the
@@ -83,7 +92,9 @@ class FastestRoutes:
         wait = robot.scale.fit(_STANDING_TIME)
         self._next, self._seconds = _find_next_moves(times, to_standing, wait)
 
-    def choose(self, gravity: Array, joints: Array) -> tuple[IntArray, Array, IntArray]:
+    def choose(
+        self, gravity: Array, joints: Array, tried: Attempts | None = None
+    ) -> tuple[IntArray, Array, IntArray]:
         """Return the next move of the route of the nearest pose."""
         _, nearest = self._tree.query(self._embed(gravity, joints))
         nearest = np.asarray(nearest)
@@ -141,6 +152,8 @@ class Guide:
         self._steps: IntArray = np.zeros(n, np.int64)  # since the move began
         self._steps_left: IntArray = np.zeros(n, np.int64)
         self._posture: Array = np.full((n, 3 + robot.model.nu), np.nan)  # last seen
+        self._target: Array = np.zeros((n, robot.model.nu))  # smoothed, as an action
+        self._tried = Attempts.none(n, robot.model.nu)
 
     def __len__(self) -> int:
         return len(self._command)
@@ -162,6 +175,7 @@ class Guide:
             obs: (n, d) observations.
             began: (n,) whether a new episode has just begun.
         """
+        self._begin(np.flatnonzero(began), obs[began])
         self._steps_left = np.where(began, 0, self._steps_left - 1)
         self._steps = self._steps + 1
         self._steps_left[self._find_rested(obs)] = 0
@@ -170,10 +184,20 @@ class Guide:
             self._look(due, obs[due])
         motion = self._plan.commands.start(self._command, self._joints)
         seconds = (self._steps + 1) / self._task.control_rate
-        actions = self._robot.to_actions(motion.at(np.arange(len(self)), seconds))
+        goal = self._robot.to_actions(motion.at(np.arange(len(self)), seconds))
+        share = self._task.low_pass
+        actions = (np.clip(goal, -1.0, 1.0) - share * self._target) / (1 - share)
         stands = self._stands
         actions[stands] = self._skill[len(self._skill) - self._steps_left[stands]]
-        return np.clip(actions, -1.0, 1.0)
+        actions = np.clip(actions, -1.0, 1.0)
+        self._target = share * self._target + (1 - share) * actions
+        return np.asarray(actions)
+
+    def _begin(self, rows: IntArray, obs: Array) -> None:
+        """Begin new episodes of some robots: their targets are their joints."""
+        _, joints = self._task.read_posture(obs, self._robot.model.nu)
+        self._target[rows] = self._robot.to_actions(joints)
+        self._tried.forget(rows)
 
     def _find_rested(self, obs: Array) -> BoolArray:
         """Return which robots have come to rest, so that their moves are over, (n,)."""
@@ -192,9 +216,12 @@ class Guide:
     def _look(self, due: IntArray, obs: Array) -> None:
         """Choose the next moves of some robots."""
         gravity, joints = self._task.read_posture(obs, self._robot.model.nu)
-        command, seconds, nearest = self._plan.choose(gravity, joints)
+        tried = self._tried[due]
+        command, seconds, nearest = self._plan.choose(gravity, joints, tried)
         stands = nearest == self._plan.n_nodes - 1
         stands &= command == len(self._plan.commands) - 1
+        lies = ~stands
+        self._tried.add(due[lies], gravity[lies], joints[lies], command[lies])
         steps = self._count_steps(seconds)
         self._command[due], self._stands[due] = command, stands
         self._joints[due], self._steps[due] = joints, 0
@@ -220,6 +247,10 @@ class Guide:
             "stands": self._stands.copy(),
             "steps_left": self._steps_left.copy(),
             "posture": self._posture.copy(),
+            "target": self._target.copy(),
+            **{
+                f"tried_{name}": each.copy() for name, each in vars(self._tried).items()
+            },
             "n_commands": np.array(len(self._plan.commands)),
         }
 
@@ -237,6 +268,11 @@ class Guide:
             self._joints, self._steps = state["joints"].copy(), state["steps"].copy()
         if "posture" in state:  # older versions waited for the time of the move
             self._posture = state["posture"].copy()
+        if "target" in state:  # older versions did not reckon with smoothed targets
+            self._target = state["target"].copy()
+            self._tried = Attempts(
+                *(state[f"tried_{name}"].copy() for name in vars(self._tried))
+            )
         n_commands = len(self._plan.commands)
         if state.get("n_commands", n_commands) != n_commands:
             # The graph has grown, and commands have other numbers: choose again.

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 from kaccess.access import PostureGraph, replay_plan
-from kaccess.access.growth import GrowthRound, grow_graph
+from kaccess.access.growth import GrowthRound, PlanTest, grow_graph
 from kaccess.access.skills import SkillFound, search_skills
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json
@@ -47,6 +47,7 @@ def grow_study(
     *,
     engine: Engine,
     replayer: Engine,
+    test: PlanTest | None = None,
     progress: Progress | None = None,
 ) -> Growth:
     """Grow the posture graph of a study, and store it after each round.
@@ -59,6 +60,7 @@ def grow_study(
         config: When to stop.
         engine: Simulator of all moves of new poses and commands.
         replayer: Simulator that follows plans: a few moves at a time.
+        test: How a plan is tested; by default by its replays.
         progress: Called with (poses in the graph, most poses) from time to time.
     """
     horizon, rounds = study.test_seconds, []
@@ -70,6 +72,7 @@ def grow_study(
         draw=lambda number: _draw_fresh(study, config, len(before) + number, replayer),
         engine=engine,
         replayer=replayer,
+        test=test,
         progress=progress,
     )
     best = -1
