@@ -2,9 +2,10 @@
 
 Where no single move leads on, a swing or a push may. The search starts from a trapped
 pose that most other trapped poses lead to. It draws sequences of postures, keeps those
-that end nearest to poses with a route, and varies them. The starts are states in which
-moves really ended near that pose, so that skills bear small differences. A skill is
-then one more command of the posture graph, tried from all poses.
+that end nearest to poses with a route, or more upright and higher than before, and
+varies them. The starts are states in which moves really ended near that pose, so that
+skills bear small differences. A skill is then one more command of the posture graph,
+tried from all poses.
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from kaccess.access.plan import Plan
 from kaccess.access.posture_graph import PostureGraph, simulate_commands
 from kaccess.base.errors import InputError
 from kaccess.base.progress import scale_progress
+from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, BoolArray, Progress
 from kaccess.config import GetUpConfig
 from kaccess.engines import Engine
@@ -36,7 +38,9 @@ _PARENTS, _NEW = 1 / 32, 1 / 10  # shares of the candidates: parents, and new dr
 _N_TESTED = 16  # best candidates that are tried from all starts
 _N_KEPT, _N_ENDS = 2, 8  # skills that are kept, and poses they end in
 _STEP, _LEAST_STEP = 0.15, 0.03  # [half ranges], of variations: first and last
-_UNIFORM, _SYMMETRIC, _STANDING = 0.4, 0.6, 0.6  # shares of the draws
+_UNIFORM, _SYMMETRIC, _STANDING = 0.4, 0.5, 0.6  # shares of the draws
+_EXTREME, _MIDDLE = 0.4, 0.2  # share of the draws with joints at their limits; not all
+_UPRIGHT = 0.2  # [-], rating of a robot as upright and as high as when it stands
 _CROSSED, _VARIED = 0.3, 0.4  # share of children with two parents; of joints varied
 
 
@@ -132,7 +136,9 @@ def _list_starts(graph: PostureGraph, source: int, rng: np.random.Generator) -> 
 
 
 def rate_states(nodes: Nodes, values: Array, qpos: Array) -> Array:
-    """Return how near states, (b, nq), are to nodes of value, (b,) in [0, 1].
+    """Return how near states, (b, nq), are to nodes of value, (b,) in [0, 1.2].
+
+    Where no such node is near, it counts how upright and how high the robot is.
 
     Args:
         nodes: n poses, and standing.
@@ -141,7 +147,17 @@ def rate_states(nodes: Nodes, values: Array, qpos: Array) -> Array:
     """
     useful = np.flatnonzero(values > 0)
     distance = cdist(nodes.embed(qpos), nodes.places[useful])
-    return np.asarray((values[useful] / (1 + (distance / _FAR) ** 2)).max(axis=1))
+    near = (values[useful] / (1 + (distance / _FAR) ** 2)).max(axis=1)
+    return np.asarray(near + _UPRIGHT * _rate_uprightness(nodes, qpos))
+
+
+def _rate_uprightness(nodes: Nodes, qpos: Array) -> Array:
+    """Return how upright and how high robots are, (b,) in [0, 1]; 1 as if standing."""
+    standing = nodes.qpos[-1]
+    gravity, down = gravity_in_body(qpos[:, 3:7]), gravity_in_body(standing[None, 3:7])
+    upright = (1 + gravity @ down[0]) / 2
+    height = np.clip(qpos[:, 2] / standing[2], 0.0, 1.0)
+    return np.asarray(upright * (1 + height) / 2)
 
 
 class _Search:
@@ -239,17 +255,28 @@ class _Drawing:
         self._mirror = _find_mirror(nodes.robot)
 
     def draw(self, n: int) -> Commands:
-        """Return n new sequences; many are symmetric, and many end standing."""
+        """Return n new sequences; many are symmetric, and many end standing.
+
+        In some, joints go to their limits: a robot on its back needs the whole range.
+        """
         rng, k, stand = self._rng, self._k, self._robot.standing_targets
         known = self._pool[rng.integers(len(self._pool), size=(n, k))]
         uniform = rng.uniform(self._low, self._high, known.shape)
         drawn = np.where(rng.random((n, k, 1)) < _UNIFORM, uniform, known)
         postures = stand + rng.uniform(0.0, 1.1, (n, k, 1)) * (drawn - stand)
+        extreme = rng.random(n) < _EXTREME
+        postures[extreme] = self._draw_limits(postures[extreme].shape)
         ends_standing = rng.random(n) < _STANDING
         postures[:, -1] = np.where(ends_standing[:, None], stand, known[:, -1])
         self._symmetrize(postures, rng.random(n) < _SYMMETRIC)
         factor = np.exp(rng.uniform(np.log(0.25), np.log(2.0), (n, k)))
         return Commands(self._clip(postures), self._time * factor)
+
+    def _draw_limits(self, shape: tuple[int, ...]) -> Array:
+        """Return postures with each joint at one of its limits, or in the middle."""
+        drawn = self._rng.random(shape)
+        share = np.where(drawn < _MIDDLE, 0.5, drawn > (1 + _MIDDLE) / 2)
+        return np.asarray(self._low + share * (self._high - self._low))
 
     def vary(self, parents: Commands, n: int, step: float) -> Commands:
         """Return n variations of sequences, some of two of them, by steps of a size."""
