@@ -37,6 +37,8 @@ from kaccess.study.growing import SkillSearch
 from kaccess.study.timing import read_times
 
 _MOST_REPLAYS = 300  # poses
+_MANY = 0.05  # share of poses without a route from which skills are searched for
+_FEW = 36  # poses that join before that
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,13 @@ class Config:
     """Folder of the studies."""
     n: int = 80
     """Number of random poses."""
-    most: int = 300
+    most: int = 200
     """Number of poses up to which the graph grows."""
     tests: int = 1000
     """Number of unseen poses from which routes are tested."""
-    skills: int = 0
-    """Number of get-up skills to search for, after the first growth."""
-    candidates: int = 4096
+    skills: int = 4
+    """Number of get-up skills to search for, if many poses are trapped."""
+    candidates: int = 1024
     """Number of candidates in each round of that search."""
     rounds: int = 8
     """Number of rounds of that search."""
@@ -104,20 +106,39 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
     pipeline.access(study, limits, engine=engine)
     if study.plan is None:
         return
-    if config.skills:
-        pipeline.grow(study, GrowConfig(most=config.n + 40), engine=engine)
-        get_up = GetUpConfig(
+    yield from _grow(study, config)
+    yield _test(study, config)
+    yield {"seconds": read_times(study.path), "machine": study.settings["machine"]}
+
+
+def _grow(study: Study, config: Config) -> Iterator[dict[str, Any]]:
+    """Grow the graph; where many poses are trapped, search for skills first."""
+    few = GrowConfig(most=min(config.n + _FEW, config.most))
+    if _is_trapped(study):
+        yield _add_poses(study, few, config, "growth_before_search")
+    if _is_trapped(study):
+        settings = GetUpConfig(
             skills=config.skills, candidates=config.candidates, rounds=config.rounds
         )
         task = SkillConfig(task="fall-recovery")
-        found = pipeline.search(study, task, get_up, engine=engine)
+        found = pipeline.search(study, task, settings, engine=config.engine)
         assert isinstance(found, SkillSearch)
         yield {"skills": [vars(each) for each in found.found]}
-    else:
-        grown = pipeline.grow(study, GrowConfig(most=config.most), engine=engine)
-        yield {"growth": [vars(each) for each in grown.rounds]}
-    yield _test(study, config)
-    yield {"seconds": read_times(study.path), "machine": study.settings["machine"]}
+    yield _add_poses(study, GrowConfig(most=config.most), config, "growth")
+
+
+def _is_trapped(study: Study) -> bool:
+    """Return whether many poses of the graph have no route."""
+    plan = study.plan
+    assert plan is not None
+    return float((plan.n_moves == 0).mean()) > _MANY
+
+
+def _add_poses(
+    study: Study, growth: GrowConfig, config: Config, name: str
+) -> dict[str, Any]:
+    grown = pipeline.grow(study, growth, engine=config.engine)
+    return {name: [vars(each) for each in grown.rounds]}
 
 
 def _describe(study: Study) -> dict[str, Any]:
