@@ -37,8 +37,8 @@ from kaccess.study.growing import SkillSearch
 from kaccess.study.timing import read_times
 
 _MOST_REPLAYS = 300  # poses
-_MANY = 0.05  # share of poses without a route from which skills are searched for
-_FEW = 36  # poses that join before that
+_FEW = 36  # poses that join before skills are searched for
+_ENOUGH = 0.9  # share of fresh poses that stand up; with more, no search is needed
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Config:
     tests: int = 1000
     """Number of unseen poses from which routes are tested."""
     skills: int = 4
-    """Number of get-up skills to search for, if many poses are trapped."""
+    """Number of get-up skills to search for, if too few fresh poses stand up."""
     candidates: int = 1024
     """Number of candidates in each round of that search."""
     rounds: int = 8
@@ -112,11 +112,11 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
 
 
 def _grow(study: Study, config: Config) -> Iterator[dict[str, Any]]:
-    """Grow the graph; where many poses are trapped, search for skills first."""
+    """Grow the graph; where many fresh poses stay down, search for skills, too."""
     few = GrowConfig(most=min(config.n + _FEW, config.most))
-    if _is_trapped(study):
-        yield _add_poses(study, few, config, "growth_before_search")
-    if _is_trapped(study):
+    first = pipeline.grow(study, few, engine=config.engine).rounds
+    yield {"growth": [vars(each) for each in first]}
+    if max(each.n_up for each in first) < _ENOUGH * few.tests:
         settings = GetUpConfig(
             skills=config.skills, candidates=config.candidates, rounds=config.rounds
         )
@@ -124,21 +124,10 @@ def _grow(study: Study, config: Config) -> Iterator[dict[str, Any]]:
         found = pipeline.search(study, task, settings, engine=config.engine)
         assert isinstance(found, SkillSearch)
         yield {"skills": [vars(each) for each in found.found]}
-    yield _add_poses(study, GrowConfig(most=config.most), config, "growth")
-
-
-def _is_trapped(study: Study) -> bool:
-    """Return whether many poses of the graph have no route."""
-    plan = study.plan
-    assert plan is not None
-    return float((plan.n_moves == 0).mean()) > _MANY
-
-
-def _add_poses(
-    study: Study, growth: GrowConfig, config: Config, name: str
-) -> dict[str, Any]:
-    grown = pipeline.grow(study, growth, engine=config.engine)
-    return {name: [vars(each) for each in grown.rounds]}
+    if max(each.n_in_time for each in first) < few.share * few.tests:
+        more = GrowConfig(most=config.most)
+        second = pipeline.grow(study, more, engine=config.engine).rounds
+        yield {"growth": [vars(each) for each in (*first, *second)]}
 
 
 def _describe(study: Study) -> dict[str, Any]:
