@@ -56,6 +56,25 @@ def test_a_lack_of_memory_is_explained(clustered, capsys, monkeypatch, error):
     assert code == 2 and "kaccess: Not enough memory" in said
 
 
+def test_a_low_limit_of_memory_is_explained_at_once(clustered):
+    """OpenBLAS, which SciPy loads, would wait for memory without end."""
+    done = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f"ulimit -v 300000; {sys.executable} -m kaccess info {clustered}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "kaccess: Not enough memory: `ulimit -v` allows 307 MB"
+    )
+
+
 def test_other_errors_keep_their_traceback(clustered, monkeypatch):
     def fail(*_):
         raise ValueError("a bug")

@@ -16,7 +16,7 @@ import numba
 
 from kaccess.base.damage import DAMAGE
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "inlined"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -31,6 +31,14 @@ def compiled(function: _Function) -> _Function:
     _FILES[id(made)] = own.union(*(files for files in used if files))
     _depend_on(made, _FILES[id(made)])
     return cast(_Function, made)
+
+
+def inlined(function: _Function) -> _Function:
+    """Compile `function` into those that call it: for the innermost of long loops.
+
+    A call would count the references to each array in its arguments.
+    """
+    return cast(_Function, numba.njit(inline="always", nogil=True)(function))
 
 
 def _depend_on(made: Any, files: frozenset[Path]) -> None:  # noqa: ANN401

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kaccess.base.compiled import compiled
+from kaccess.base.compiled import compiled, inlined
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.claims import (
     MOST_LOST,
@@ -124,7 +124,7 @@ def _allocate(n_moved: int, k: int) -> _Scratch:
     )
 
 
-@compiled
+@inlined
 def _start(claims: Claims, pose: int, gone: int, scratch: _Scratch) -> None:
     """Store what a candidate takes from the clusters that are left."""
     scratch.losses[:] = claims.losses[pose]
@@ -134,7 +134,7 @@ def _start(claims: Claims, pose: int, gone: int, scratch: _Scratch) -> None:
     scratch.worst[gone] = claims.own[pose]
 
 
-@compiled
+@inlined
 def _adopt(
     matrix: Ranked, clusters: Clusters, left: Remaining, pose: int, scratch: _Scratch
 ) -> int:
@@ -159,7 +159,7 @@ def _adopt(
     return n_adopted
 
 
-@compiled
+@inlined
 def _score(pose: int, n_adopted: int, parts: _Parts, alpha: float, bar: float) -> float:
     """Return the index I with a candidate, or an upper bound <= `bar`."""
     _, claims, left, rows, scratch = parts
@@ -180,7 +180,7 @@ def _score(pose: int, n_adopted: int, parts: _Parts, alpha: float, bar: float) -
     return float(known - (settled + least) / k**2)
 
 
-@compiled
+@inlined
 def _settle(
     left: Remaining, rows: _Rows, scratch: _Scratch
 ) -> tuple[int, float, float]:
@@ -205,7 +205,7 @@ def _settle(
     return n_singletons, least, settled + _sum_log(scratch.column)
 
 
-@compiled
+@inlined
 def _find_least(rows: _Rows, cluster: int, n_lost: int) -> float:
     """Return a lower bound of the sum of log A_inter over a row after losses."""
     if n_lost <= MOST_LOST:
