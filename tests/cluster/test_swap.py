@@ -73,7 +73,7 @@ def test_the_pose_that_is_replaced_does_not_matter(problem):
     found = {
         replace_one(access, kept, 1.0, -np.inf, gone=int(gone))[1] for gone in others
     }
-    assert max(found) == pytest.approx(min(found), abs=1e-9)
+    assert max(found) == pytest.approx(min(found), abs=1e-7)
 
 
 def test_a_replacement_must_exceed_the_bar():

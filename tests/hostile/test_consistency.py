@@ -117,6 +117,11 @@ def test_drafts_of_killed_processes_are_removed(tmp_path):
     assert names == {"x.json", foreign.name, ".mine.part.txt"}
 
 
+def test_a_draft_of_a_killed_process_is_no_damage(study):
+    (study / ".kaccess-0123abcd0123-1-0123abcd.part.timings.json").write_text('{"a')
+    assert check_study(study) == []
+
+
 @pytest.mark.parametrize("name", ["", "."])
 def test_the_current_folder_does_not_become_a_study(
     tmp_path, capsys, monkeypatch, name

@@ -20,6 +20,7 @@ __all__ = ["compiled", "inlined"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, PickleError)
 _FILES: dict[int, frozenset[Path]] = {}  # source files of each compiled function
 
 
@@ -62,14 +63,14 @@ def _discard_damage(index: Any) -> None:  # noqa: ANN401
     load_index, load_data = index._load_index, index._load_data
 
     def load_index_or_none() -> dict[Any, str]:
-        with suppress(*DAMAGE, PickleError):
+        with suppress(*_DAMAGE):
             return cast(dict[Any, str], load_index())
         return {}
 
     def load_data_or_none(name: str) -> Any:  # noqa: ANN401
         try:
             return load_data(name)
-        except (*DAMAGE, PickleError) as error:
+        except _DAMAGE as error:
             raise OSError(f"{name} is damaged") from error  # Numba then compiles again
 
     index._load_index, index._load_data = load_index_or_none, load_data_or_none
