@@ -32,7 +32,7 @@ from kaccess.study.comparison import compare_clusterings
 from kaccess.study.graph_file import mark_graph
 from kaccess.study.timing import read_times
 
-__all__ = ["MAIN", "Contents", "read_contents"]
+__all__ = ["MAIN", "Contents", "read_contents", "read_scores"]
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
     times = study.times
     done = not np.isnan(times).any()
-    policies, outdated = _read_scores(study)
+    policies, outdated = read_scores(study)
     routes = play_routes(study, np.arange(study.n_poses))
     return Contents(
         study=shlex.quote(str(study.path)),
@@ -118,7 +118,7 @@ def read_contents(study: Study) -> Contents:
     )
 
 
-def _read_scores(
+def read_scores(
     study: Study,
 ) -> tuple[dict[TestName, list[Mapping[str, Any]]], list[TestName]]:
     """Return the scores of all tests, and the tests whose graph has changed since.
