@@ -36,8 +36,9 @@ from kaccess.cluster import (
     format_comparison,
     select_k,
 )
+from kaccess.cluster.prepared import Prepared
 
-Part = Literal["speed", "large", "select", "quality", "rivals", "direction"]
+Part = Literal["speed", "large", "select", "growth", "quality", "rivals", "direction"]
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,26 @@ def report_select(access: Array, config: Config) -> None:
         )
 
 
+def report_growth(config: Config) -> None:
+    """Report how the CPU time of the choice of k grows with the number of poses."""
+    KAccess(3, n_init=2).fit(make_access(60, config.seed))  # compile
+    ks = [5, *range(15, 121, 15)]
+    previous = 0.0
+    for n in (500, 1000, 2000, 4000):
+        began = time.process_time()
+        prepared = Prepared(make_access(n, config.seed), ks[-1])
+        assert len(prepared.ranked.order) == n  # it is made on first use
+        shared, spans = time.process_time() - began, []
+        for k in ks:
+            began = time.process_time()
+            KAccess(k, random_state=config.seed).fit_prepared(prepared)
+            spans.append(time.process_time() - began)
+        total = shared + float(np.trapezoid([spans[0], *spans], [2, *ks]))
+        growth = f", n^{np.log2(total / previous):.2f}" if previous else ""
+        print(f"n = {n}: {total:.1f} s of CPU time for k = 2 to 120{growth}")
+        previous = total
+
+
 def report_quality(access: Array, config: Config) -> None:
     """Compare swaps with Algorithm 1 (30 restarts) and FasterPAM (5), for each k."""
     distances = convert_to_distances(access)
@@ -232,6 +253,8 @@ def main(config: Config) -> None:
         report_speed(access, min(43, len(access)), config)
     if "select" in config.parts:
         report_select(access, config)
+    if "growth" in config.parts:
+        report_growth(config)
     if "quality" in config.parts:
         report_quality(access, config)
     if "rivals" in config.parts:

@@ -51,3 +51,17 @@ def test_code_is_cached_until_a_function_it_calls_changes(tmp_path):
     assert run(tmp_path) == ["11", "1"]
     (tmp_path / "callee.py").write_text(CALLEE.format("x * 2"))
     assert run(tmp_path) == ["21", "0"]
+
+
+def test_damaged_code_is_compiled_again(tmp_path):
+    """As after an update, when a type in the cache does not exist any more."""
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "callee.py").write_text(CALLEE.format("x"))
+    run(tmp_path)
+    for suffix in ("nbi", "nbc"):
+        files = list((tmp_path / "__pycache__").glob(f"*.{suffix}"))
+        assert files
+        for file in files:
+            file.write_bytes(file.read_bytes()[:-9])
+        assert run(tmp_path) == ["11", "0"]
+        assert run(tmp_path) == ["11", "1"]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from kaccess.cluster.claims import claim_all, describe
 from kaccess.cluster.objectives import IndexObjective, MeanAccess
+from kaccess.cluster.prepared import Prepared, rank
 from kaccess.cluster.solver import kick, polish
 from kaccess.cluster.swap_index import find_replacement
 from tests.cluster.oracles import (
@@ -15,6 +17,21 @@ from tests.cluster.oracles import (
     make_directed_blocks,
 )
 from tests.cluster.strategies import problems
+
+
+def make_index(access, alpha=1.0):
+    return IndexObjective(Prepared(access, len(access)), alpha)
+
+
+def replace_one(access, kept, alpha, bar, *, gone=None):
+    """Find the best pose to add to `kept`; `gone` is the pose that it replaces."""
+    if gone is None:
+        gone = next(p for p in range(len(access)) if p not in kept)
+    matrix, centroids = rank(access), np.sort([*kept, gone])
+    place = int(np.searchsorted(centroids, gone))
+    clusters = describe(matrix, centroids)
+    claims = claim_all(matrix, clusters)
+    return find_replacement(matrix, clusters, claims, place, alpha, bar)
 
 
 def find_replacement_slowly(access, kept, alpha):
@@ -29,7 +46,7 @@ def test_replacement_scores_equal_full_evaluation(problem):
     access, k, first = problem
     kept = np.sort((first + np.arange(k - 1)) % len(access))
     best, scores = find_replacement_slowly(access, kept.tolist(), 1.0)
-    pose, score = find_replacement(access, kept, 1.0, -np.inf)
+    pose, score = replace_one(access, kept, 1.0, -np.inf)
     assert score == pytest.approx(best, abs=1e-7)
     assert scores[pose] == pytest.approx(best, abs=1e-7)
 
@@ -41,21 +58,34 @@ def test_replacement_equals_full_evaluation_on_directed_blocks(dtype, k):
     access = make_directed_blocks(70, seed=k).astype(dtype)
     kept = np.sort(np.random.default_rng(k).permutation(70)[: k - 1])
     best, scores = find_replacement_slowly(access, kept.tolist(), 0.3)
-    pose, score = find_replacement(access, kept, 0.3, -np.inf)
+    pose, score = replace_one(access, kept, 0.3, -np.inf)
     assert score == pytest.approx(best, rel=1e-5)
     assert scores[pose] == pytest.approx(best, rel=1e-5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(min_clusters=2))
+def test_the_pose_that_is_replaced_does_not_matter(problem):
+    """Its cluster is given to the others first, whichever pose it was."""
+    access, k, first = problem
+    kept = np.sort((first + np.arange(k - 1)) % len(access))
+    others = np.setdiff1d(np.arange(len(access)), kept)
+    found = {
+        replace_one(access, kept, 1.0, -np.inf, gone=int(gone))[1] for gone in others
+    }
+    assert max(found) == pytest.approx(min(found), abs=1e-7)
 
 
 def test_a_replacement_must_exceed_the_bar():
     access = make_directed_blocks(50)
     kept = np.array([4, 9, 30])
-    pose, best = find_replacement(access, kept, 1.0, -np.inf)
-    assert find_replacement(access, kept, 1.0, best - 1e-6) == (pose, best)
-    assert find_replacement(access, kept, 1.0, best) == (-1, best)
+    pose, best = replace_one(access, kept, 1.0, -np.inf)
+    assert replace_one(access, kept, 1.0, best - 1e-6) == (pose, best)
+    assert replace_one(access, kept, 1.0, best) == (-1, best)
 
 
 @pytest.mark.parametrize(
-    ("make", "tolerance"), [(IndexObjective, 1e-3), (MeanAccess, 1e-8)]
+    ("make", "tolerance"), [(make_index, 1e-3), (MeanAccess, 1e-8)]
 )
 @pytest.mark.parametrize("seed", range(5))
 def test_no_swap_improves_the_result(make, tolerance, seed):
@@ -70,7 +100,7 @@ def test_no_swap_improves_the_result(make, tolerance, seed):
             assert objective.score(swapped) <= best + tolerance
 
 
-@pytest.mark.parametrize("make", [IndexObjective, MeanAccess])
+@pytest.mark.parametrize("make", [make_index, MeanAccess])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_small_problems_reach_the_optimum(make, k):
     access = make_directed_blocks(12, seed=2, n_groups=3)
@@ -86,7 +116,7 @@ def test_small_problems_reach_the_optimum(make, k):
 def test_swaps_never_lower_the_score(problem):
     access, k, first = problem
     start = np.sort((first + np.arange(k)) % len(access))
-    for objective in (IndexObjective(access), MeanAccess(access)):
+    for objective in (make_index(access), MeanAccess(access)):
         centroids, _ = objective.improve(start)
         assert len(np.unique(centroids)) == k
         assert objective.score(centroids) >= objective.score(start) - 1e-9
@@ -96,7 +126,7 @@ def test_scores_equal_the_literal_formulas():
     access = make_directed_blocks(30)
     centroids = np.array([2, 8, 21])
     expected = compute_index(access, centroids, alpha=0.5)
-    assert IndexObjective(access, 0.5).score(centroids) == pytest.approx(expected)
+    assert make_index(access, 0.5).score(centroids) == pytest.approx(expected)
     expected = compute_mean_access(access, centroids)
     assert MeanAccess(access).score(centroids) == pytest.approx(expected)
 

@@ -133,6 +133,22 @@ def test_a_flipped_bit_exits_with_2(study, capsys):
     assert "can be read and agree" in capsys.readouterr().out
 
 
+def test_a_tile_whose_times_are_not_written_yet_is_no_damage(study):
+    """As a kill leaves it: outcomes are written first, times last."""
+    chunk_files(study / "study.zarr" / "times")[0].unlink()
+    assert check_study(study) == []
+    pipeline.access(study, AccessConfig())
+    assert check_study(study) == []
+
+
+def test_times_that_contradict_outcomes_are_seen(study):
+    arrays = Study(study).arrays
+    times = arrays.read("times")
+    times[0, 1] = 1.0 if np.isinf(times[0, 1]) else np.inf
+    arrays.array("times")[:] = times
+    assert "1 times contradict their outcomes" in " ".join(check_study(study))
+
+
 def test_studies_made_before_checksums_resume(study, capsys):
     """An array without checksum is read and written as it is."""
     import zarr

@@ -12,10 +12,13 @@ from kaccess import InputError, pipeline
 from kaccess.base.files import make_draft, remove_drafts, whole_file
 from kaccess.config import ClusterConfig, EvaluateConfig, GrowConfig
 from kaccess.report.check import check_study
+from kaccess.report.page.contents import read_scores
 from kaccess.starts import InitialStates
-from kaccess.study import Study
+from kaccess.study import RunsName, Study, TestName
+from kaccess.study.graph_file import mark_graph
 from kaccess.study.lock import claim_graph
 from tests.hostile.attacks import run
+from tests.report.page.test_scores import make_scores
 from tests.training import runs
 
 
@@ -117,6 +120,11 @@ def test_drafts_of_killed_processes_are_removed(tmp_path):
     assert names == {"x.json", foreign.name, ".mine.part.txt"}
 
 
+def test_a_draft_of_a_killed_process_is_no_damage(study):
+    (study / ".kaccess-0123abcd0123-1-0123abcd.part.timings.json").write_text('{"a')
+    assert check_study(study) == []
+
+
 @pytest.mark.parametrize("name", ["", "."])
 def test_the_current_folder_does_not_become_a_study(
     tmp_path, capsys, monkeypatch, name
@@ -141,6 +149,19 @@ def test_only_one_process_grows_a_graph(study):
     with claim_graph(study), pytest.raises(InputError, match="Another process is"):
         pipeline.grow(study, GrowConfig(most=13, tests=2))
     assert not (study / "graph.npz").exists()
+
+
+def test_scores_of_the_guide_before_its_graph_changed_are_left_out(study):
+    test = TestName(RunsName("fall-recovery"), best=False, under="")
+    scores = [make_scores("routes", 3), make_scores("ka/seed-0", 2)]
+    opened = Study(study)
+    opened.write_test(test, {"policies": scores, "graph": mark_graph(study)})
+    found, outdated = read_scores(opened)
+    assert len(found[test]) == 2 and outdated == []
+    (study / "graph.npz").write_bytes(b"another graph")
+    found, outdated = read_scores(opened)
+    assert [each["name"] for each in found[test]] == ["ka/seed-0"]
+    assert outdated == [test]
 
 
 @pytest.mark.hostile

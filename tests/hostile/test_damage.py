@@ -1,13 +1,15 @@
 """Every file of a finished study is damaged: each command works, or names the file."""
 
 import shutil
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
-from kaccess import pipeline
+from kaccess import InputError, pipeline
+from kaccess.base.json_files import read_json
 from kaccess.config import EvaluateConfig, GrowConfig
-from tests.hostile.attacks import damage, replace_content, run
+from tests.hostile.attacks import damage, flip_bit, replace_content, run
 
 pytest.importorskip("torch")
 
@@ -115,6 +117,28 @@ def test_a_damaged_file_of_each_kind_is_named(study, capsys):
     assert attack(capsys, study, files, [CHECK], n=1) == []
 
 
+def test_training_names_damaged_curves(study, finished, capsys):
+    files = [study / name for name in KINDS if name.endswith(".csv")]
+    train = COMMANDS[-1]
+    assert attack(capsys, study, files, [train], n=0, whole=finished) == []
+
+
+N_FLIPS = 400
+
+
+def test_every_flipped_bit_of_json_is_seen(study):
+    """Either the file is refused, or it holds the same values."""
+    rng = np.random.default_rng(0)
+    files = [file for file in study.rglob("*.json") if file.name != "zarr.json"]
+    before = {file: read_json(file) for file in files}
+    assert len(files) >= 5
+    for _ in range(N_FLIPS):
+        file = files[rng.integers(len(files))]
+        with flip_bit(file, rng), suppress(InputError):
+            found = read_json(file)
+            assert {key: found.get(key) for key in before[file]} == before[file]
+
+
 @pytest.mark.hostile
 def test_every_damaged_file_is_named(study, capsys):
     assert attack(capsys, study, list_files(study), [CHECK], n=2) == []
@@ -124,9 +148,6 @@ def test_every_damaged_file_is_named(study, capsys):
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: "-".join(command[:3]))
 def test_every_command_names_damaged_files(study, finished, capsys, command):
     files = [study / name for name in KINDS]
-    if command[0] == "train":  # `sac` reads curves and checkpoints in its own way
-        files = [file for file in files if "seed-0" not in file.parts]
-        files = [file for file in files if not file.name.startswith("checkpoint")]
     assert attack(capsys, study, files, [command], n=3, whole=finished) == []
 
 

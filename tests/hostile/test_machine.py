@@ -56,6 +56,25 @@ def test_a_lack_of_memory_is_explained(clustered, capsys, monkeypatch, error):
     assert code == 2 and "kaccess: Not enough memory" in said
 
 
+def test_a_low_limit_of_memory_is_explained_at_once(clustered):
+    """OpenBLAS, which SciPy loads, would wait for memory without end."""
+    done = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f"ulimit -v 300000; {sys.executable} -m kaccess info {clustered}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "kaccess: Not enough memory: `ulimit -v` allows 307 MB"
+    )
+
+
 def test_other_errors_keep_their_traceback(clustered, monkeypatch):
     def fail(*_):
         raise ValueError("a bug")
@@ -76,6 +95,32 @@ def test_a_wrong_choice_of_opengl_is_explained(clustered):
     assert done.returncode == 2
     assert done.stderr.startswith("kaccess: MuJoCo cannot start: ")
     assert "Traceback" not in done.stderr
+
+
+RENDER = """
+from kaccess import InputError, load_robot
+from kaccess.report.rendering.render import render_poses
+robot = load_robot("bittle")
+try:
+    render_poses(robot, robot.standing[None])
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have a screen")
+def test_without_a_screen_glfw_is_not_even_started():
+    """It has ended the whole process there."""
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY")
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run(
+        [sys.executable, "-c", RENDER],
+        env=env | {"MUJOCO_GL": "glfw"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("Nothing can be rendered here: there is no screen.")
 
 
 def test_figures_do_not_depend_on_the_backend(monkeypatch, capsys):

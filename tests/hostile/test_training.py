@@ -155,6 +155,12 @@ def test_the_command_then_exits_with_1(study, capsys, monkeypatch):
     assert capsys.readouterr().err.endswith("kaccess: All learners broke down.\n")
 
 
+def test_compiling_on_a_cpu_is_refused(study, capsys):
+    err = refusal(capsys, "train", study, *FLAGS, "--device=cpu", "--sac.compiled")
+    assert "`compiled` has no effect on the device 'cpu'" in err
+    assert not list((study / "train").rglob("*.csv"))
+
+
 OFTEN = """
 import functools, sys
 from kaccess import sac

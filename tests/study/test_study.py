@@ -10,7 +10,7 @@ import pytest
 
 from kaccess import InputError, StillConfig
 from kaccess.study import Study
-from kaccess.study.timing import add_time
+from kaccess.study.timing import add_time, read_times
 
 
 def make(path, n=5, tile_rows=2, **settings):
@@ -217,7 +217,7 @@ def test_times_of_a_stage_add_up(tmp_path):
     for seconds in (2.0, 0.01, 3.5):  # the second found nothing to do
         add_time(tmp_path / "study", "access", seconds)
     add_time(tmp_path / "study", "train", 1.0)
-    stored = json.loads((tmp_path / "study" / "timings.json").read_text())
+    stored = read_times(tmp_path / "study")
     assert stored == {"access": 5.5, "train": 1.0}
 
 

@@ -7,15 +7,20 @@ code is cached on disk, so only the very first call compiles it.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from pickle import PickleError
 from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["compiled"]
+from kaccess.base.damage import DAMAGE
+
+__all__ = ["compiled", "inlined"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, PickleError)
 _FILES: dict[int, frozenset[Path]] = {}  # source files of each compiled function
 
 
@@ -29,6 +34,14 @@ def compiled(function: _Function) -> _Function:
     return cast(_Function, made)
 
 
+def inlined(function: _Function) -> _Function:
+    """Compile `function` into those that call it: for the innermost of long loops.
+
+    A call would count the references to each array in its arguments.
+    """
+    return cast(_Function, numba.njit(inline="always", nogil=True)(function))
+
+
 def _depend_on(made: Any, files: frozenset[Path]) -> None:  # noqa: ANN401
     """Make Numba discard cached code if any of these source files has changed.
 
@@ -39,3 +52,25 @@ def _depend_on(made: Any, files: frozenset[Path]) -> None:  # noqa: ANN401
     stats = [(str(file), file.stat()) for file in sorted(files) if file.is_file()]
     if hasattr(index, "_source_stamp"):
         index._source_stamp = [(f, stat.st_mtime_ns, stat.st_size) for f, stat in stats]
+        _discard_damage(index)
+
+
+def _discard_damage(index: Any) -> None:  # noqa: ANN401
+    """Make Numba compile again if its files are damaged or of another version.
+
+    By default it fails, for example if a type in them does not exist any more.
+    """
+    load_index, load_data = index._load_index, index._load_data
+
+    def load_index_or_none() -> dict[Any, str]:
+        with suppress(*_DAMAGE):
+            return cast(dict[Any, str], load_index())
+        return {}
+
+    def load_data_or_none(name: str) -> Any:  # noqa: ANN401
+        try:
+            return load_data(name)
+        except _DAMAGE as error:
+            raise OSError(f"{name} is damaged") from error  # Numba then compiles again
+
+    index._load_index, index._load_data = load_index_or_none, load_data_or_none

@@ -1,6 +1,11 @@
-"""JSON files with arrays and dataclasses, which are never half-written."""
+"""JSON files with arrays and dataclasses, which are never half-written.
+
+Their last entry is a checksum of the others, so that a changed number is noticed. To
+edit such a file by hand, remove the checksum.
+"""
 
 import json
+import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +16,18 @@ from kaccess.base.damage import Schema, check_content, explain_damage
 from kaccess.base.files import whole_file
 from kaccess.base.settings import Settings
 
-__all__ = ["read_json", "write_json"]
+__all__ = ["CHECKSUM", "read_json", "write_json"]
+
+CHECKSUM = "crc32"
+"""Name of the entry with the checksum."""
 
 
 def write_json(path: Path, content: Settings) -> None:
     """Write a JSON file; it replaces an earlier one."""
+    plain = json.loads(json.dumps(content, default=_as_json))
+    checked = {**plain, CHECKSUM: _compute_checksum(plain)}
     with whole_file(path) as draft:
-        draft.write_text(json.dumps(content, indent=2, default=_as_json) + "\n")
+        draft.write_text(json.dumps(checked, indent=2) + "\n")
 
 
 def read_json(
@@ -38,7 +48,15 @@ def read_json(
     with explain_damage(path, remedy):
         content: dict[str, Any] = json.loads(path.read_bytes())
         check_content(content, schema)
+        stored = content.pop(CHECKSUM, None)  # files made before have none
+        if stored not in (None, _compute_checksum(content)):
+            raise ValueError("its content is not what was written")
     return content
+
+
+def _compute_checksum(content: dict[str, Any]) -> str:
+    """Return a checksum of the values in a file, whatever their layout."""
+    return f"{zlib.crc32(json.dumps(content).encode()):08x}"
 
 
 def _as_json(value: object) -> object:

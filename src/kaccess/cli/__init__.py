@@ -33,6 +33,7 @@ _STAGES = (
 
 
 _FEWEST_COLUMNS = 40  # in a narrower terminal, the writing of help does not end
+_LEAST_MEMORY = 600e6  # [bytes] of addresses; with 300e6, OpenBLAS of SciPy hangs
 _RESUME = "Files stored before are whole: fix the cause and run the same command again."
 
 
@@ -43,6 +44,7 @@ def main(argv: list[str] | None = None) -> None:
         print(f"kaccess {__version__}")
         return
     outlive_readers()
+    _require_memory()
     os.environ["MPLBACKEND"] = "agg"  # figures are files, they need no screen
     if shutil.get_terminal_size().columns < _FEWEST_COLUMNS:
         os.environ["COLUMNS"] = str(_FEWEST_COLUMNS)
@@ -64,6 +66,21 @@ def main(argv: list[str] | None = None) -> None:
         if not (reason := _blame_machine(error)):
             raise  # a bug: the traceback is of use
         _exit(2, reason)
+
+
+def _require_memory() -> None:
+    """Exit with 2 if `ulimit -v` is so low that OpenBLAS would wait forever."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
+        _exit(
+            2,
+            f"Not enough memory: `ulimit -v` allows {limit / 1e6:.0f} MB, but at least "
+            f"{_LEAST_MEMORY / 1e6:.0f} MB are needed. Raise the limit.",
+        )
 
 
 def _run(argv: list[str]) -> None:

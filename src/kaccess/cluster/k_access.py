@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
-from kaccess.cluster.alternate import Alternation, assign, spread_seeds
+from kaccess.cluster.alternate import Alternation, assign
 from kaccess.cluster.matrix import check_access_from, check_n_clusters
 from kaccess.cluster.objectives import ObjectiveName, make_objective
+from kaccess.cluster.prepared import Prepared
 from kaccess.cluster.quality import measure_quality
 from kaccess.cluster.solver import SolverName, solve
 from kaccess.cluster.validation import validate_access
@@ -88,9 +89,15 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
 
     def fit(self, access: Array, y: None = None) -> "KAccess":
         """Cluster the n poses of `access`, (n, n), from row to column."""
-        matrix = validate_access(self, access)
-        self._check_settings(len(matrix))
-        solution = self._solve(matrix)
+        return self.fit_prepared(
+            Prepared(validate_access(self, access), self.n_clusters)
+        )
+
+    def fit_prepared(self, prepared: Prepared) -> "KAccess":
+        """Cluster the poses of a checked matrix; several fits can share it."""
+        self.n_features_in_ = len(prepared.access)
+        self._check_settings(self.n_features_in_)
+        solution = self._solve(prepared)
         if not solution.converged:
             warnings.warn(
                 f"K-Access with {self.n_clusters} clusters did not converge within "
@@ -100,7 +107,7 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return self._store(matrix, solution)
+        return self._store(prepared.access, solution)
 
     def predict(self, access_from_centroids: Array) -> IntArray:
         """Return the centroid that reaches each unseen pose best, (m,).
@@ -115,17 +122,17 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         access = check_access_from(access_from_centroids, n_rows=k)
         return np.asarray(access.argmax(axis=0))
 
-    def _solve(self, access: Array) -> Alternation:
+    def _solve(self, prepared: Prepared) -> Alternation:
         """Return the best centroids of `n_init` restarts."""
         rng = np.random.default_rng(_draw_seed(self.random_state))
-        firsts = rng.permutation(len(access))
+        firsts = rng.permutation(len(prepared.access))
         if self.first is not None:
             firsts = np.append(self.first, firsts[firsts != self.first])
         firsts = firsts[: self.n_init]
-        objective = make_objective(self.objective, access, alpha=self.alpha)
+        objective = make_objective(self.objective, prepared, alpha=self.alpha)
         return solve(
             objective,
-            [spread_seeds(access, first, self.n_clusters) for first in firsts],
+            [prepared.get_seeds(first, self.n_clusters) for first in firsts],
             solver=self.solver,
             max_iter=self.max_iter,
             n_kicks=objective.n_kicks if self.n_kicks is None else self.n_kicks,

@@ -11,8 +11,9 @@ import numpy as np
 
 from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
-from kaccess.cluster.alternate import assign
-from kaccess.cluster.quality import measure_quality
+from kaccess.cluster.claims import claim_all, describe
+from kaccess.cluster.index import compute_index
+from kaccess.cluster.prepared import Prepared
 from kaccess.cluster.swap_access import swap_for_access
 from kaccess.cluster.swap_index import find_replacement
 
@@ -51,27 +52,39 @@ class Objective(Protocol):
 class IndexObjective:
     """The paper's index I."""
 
-    access: Array
+    prepared: Prepared
     alpha: float = 1.0
     n_kicks: int = 0
 
+    @property
+    def access(self) -> Array:
+        """The (n, n) accessibility matrix."""
+        return self.prepared.access
+
     def score(self, centroids: IntArray) -> float:
         """Return the index I of the clusters around these centroids."""
-        labels, _ = assign(self.access, centroids)
-        return measure_quality(self.access, centroids, labels, alpha=self.alpha).index
+        rows, columns = self.access[centroids], self.prepared.get_columns(centroids)
+        return float(compute_index(rows, columns, centroids, self.alpha))
 
     def improve(self, centroids: IntArray) -> tuple[IntArray, int]:
         """Swap each centroid in turn for the best pose, until a round changes none."""
         if len(centroids) == 1:
             return self._find_best_single()
-        current, score = centroids.copy(), self.score(centroids)
+        matrix, current = self.prepared.ranked, centroids.copy()
+        clusters, score = describe(matrix, np.sort(current)), self.score(centroids)
+        claims = claim_all(matrix, clusters)
         turn = idle = n_swaps = 0
         while idle < len(current):
-            kept, bar = np.sort(np.delete(current, turn)), score + _MIN_GAIN
-            pose, _ = find_replacement(self.access, kept, self.alpha, bar)
+            gone, bar = (
+                clusters.centroids.searchsorted(current[turn]),
+                score + _MIN_GAIN,
+            )
+            pose, _ = find_replacement(matrix, clusters, claims, gone, self.alpha, bar)
             if pose >= 0:
                 current[turn] = pose
-                previous, score = score, self.score(np.sort(current))
+                clusters = describe(matrix, np.sort(current))
+                claims = claim_all(matrix, clusters)
+                previous, score = score, self.score(clusters.centroids)
                 assert score > previous, "a swap must raise the index"
                 n_swaps, idle = n_swaps + 1, 0
             idle += 1  # this centroid is now the best one here, swapped or not
@@ -101,10 +114,12 @@ class MeanAccess:
         return np.sort(swapped), n_swaps
 
 
-def make_objective(name: ObjectiveName, access: Array, *, alpha: float) -> Objective:
-    """Return the objective of that name on `access`, (n, n)."""
+def make_objective(
+    name: ObjectiveName, prepared: Prepared, *, alpha: float
+) -> Objective:
+    """Return the objective of that name on a matrix."""
     if name == "index":
-        return IndexObjective(access, alpha)
+        return IndexObjective(prepared, alpha)
     if name == "access":
-        return MeanAccess(access)
+        return MeanAccess(prepared.access)
     raise ArrayError(f"`objective` must be 'index' or 'access', got {name!r}.")

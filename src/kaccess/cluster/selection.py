@@ -1,7 +1,8 @@
 """Choice of the number of clusters by the highest index, and its stability."""
 
+import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.cluster.k_access import KAccess
 from kaccess.cluster.matrix import check_access, check_n_clusters
+from kaccess.cluster.prepared import Prepared
 from kaccess.cluster.stability import Stability, compare_resamples, draw_resamples
 
 __all__ = ["Curve", "Selection", "select_k"]
@@ -79,9 +81,11 @@ def select_k(
     models = [
         _copy_estimator(estimator, random_state).set_params(n_clusters=k) for k in ks
     ]
-    cuts = [matrix, *(matrix[np.ix_(poses, poses)] for poses in resamples)]
-    fits = list(_fit_all(models, cuts, n_jobs, progress))
-    rounds = [fits[i : i + len(ks)] for i in range(0, len(fits), len(ks))]
+    cuts = itertools.chain(
+        [matrix], (matrix[np.ix_(poses, poses)] for poses in resamples)
+    )
+    count = _count_fits(len(ks) * (1 + n_bootstrap), progress)
+    rounds = [_fit_all(models, cut, n_jobs, count) for cut in cuts]
     best, *others = [max(fitted, key=lambda m: float(m.index_)) for fitted in rounds]
     stability = compare_resamples(matrix, best, resamples, others) if others else None
     return Selection(best.n_clusters, best, _make_curve(rounds[0]), stability)
@@ -107,18 +111,24 @@ def _copy_estimator(estimator: KAccess | None, random_state: int | None) -> KAcc
 
 def _fit_all(
     models: list[KAccess],
-    matrices: list[Array],
+    access: Array,
     n_jobs: int | None,
-    progress: Progress | None,
-) -> Iterator[KAccess]:
-    """Yield each model fitted to the first matrix, then to the second, and so on."""
-    jobs = [(clone(model), matrix) for matrix in matrices for model in models]
+    count: Callable[[], None],
+) -> list[KAccess]:
+    """Return copies of all models fitted to `access`; call `count` after each."""
+    prepared = Prepared(access, models[-1].n_clusters)
+    fits = []
     with ThreadPoolExecutor(n_jobs or os.cpu_count()) as pool:
-        fitted = pool.map(lambda job: job[0].fit(job[1]), jobs)
-        for done, model in enumerate(fitted, start=1):
-            if progress:
-                progress(done, len(jobs))
-            yield model
+        for fit in pool.map(lambda each: clone(each).fit_prepared(prepared), models):
+            count()
+            fits.append(fit)
+    return fits
+
+
+def _count_fits(n_fits: int, progress: Progress | None) -> Callable[[], None]:
+    """Return a function to call after each fit, which reports the progress."""
+    done = itertools.count(1)
+    return lambda: progress(next(done), n_fits) if progress else None
 
 
 def _make_curve(models: list[KAccess]) -> Curve:

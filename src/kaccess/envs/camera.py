@@ -1,5 +1,7 @@
 """A camera that follows a robot, rendered off screen."""
 
+import os
+import sys
 from functools import lru_cache
 
 import mujoco
@@ -55,12 +57,22 @@ def make_renderer(model: mujoco.MjModel, width: int, height: int) -> mujoco.Rend
         InputError: If this machine cannot render.
     """
     try:
+        if _lacks_screen():
+            raise OSError("there is no screen")  # GLFW may end the whole process
         return mujoco.Renderer(model, height, width)
     except Exception as error:  # each GL platform raises its own kind of error
         raise InputError(
             f"Nothing can be rendered here: {error}. Without a screen, set "
             "MUJOCO_GL=egl before Python starts; on Debian, install libegl1 first."
         ) from error
+
+
+def _lacks_screen() -> bool:
+    """Return whether MuJoCo renders with GLFW, which needs a screen, without one."""
+    has_screen = any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    context = getattr(mujoco, "GLContext", None)  # MuJoCo chose it when imported
+    wants_screen = context is not None and "glfw" in context.__module__
+    return sys.platform == "linux" and wants_screen and not has_screen
 
 
 def make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:

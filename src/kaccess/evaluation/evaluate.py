@@ -21,6 +21,7 @@ from kaccess.evaluation.pose_test import (
 )
 from kaccess.evaluation.rollout import Act
 from kaccess.study import LearnerName, RunsName, Study, TestName
+from kaccess.study.graph_file import mark_graph
 
 __all__ = ["Evaluation", "evaluate_study"]
 
@@ -64,6 +65,7 @@ def evaluate_study(
     before = Conditions.parse(config.trained_under)
     under = Conditions.parse(config.tested_under)
     n_threads = check_engine(engine).threads
+    graph = mark_graph(study.path)  # before it is read: it may grow meanwhile
     controllers = find_controllers(
         study,
         task,
@@ -84,6 +86,7 @@ def evaluate_study(
             "n_poses": config.poses,
             "trained_under": before.text,
             "conditions": under.text,
+            "graph": graph,
             "policies": found,
         },
     )

@@ -10,7 +10,13 @@ from torch import Tensor
 
 from kaccess.base.errors import InputError
 
-__all__ = ["HostDeviceBuffer", "capture_graph", "explain_memory", "find_device"]
+__all__ = [
+    "HostDeviceBuffer",
+    "capture_graph",
+    "check_compiled",
+    "explain_memory",
+    "find_device",
+]
 
 
 def find_device(name: str) -> torch.device:
@@ -35,6 +41,15 @@ def find_device(name: str) -> torch.device:
     if device.type == "cuda" and device.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return device
+
+
+def check_compiled(compiled: bool, device: torch.device) -> None:
+    """Raise `InputError` if compiling is asked for where it has no effect."""
+    if compiled and device.type != "cuda":
+        raise InputError(
+            f"`compiled` has no effect on the device {device.type!r}. Leave it out, or "
+            "train on a GPU with `--device cuda`."
+        )
 
 
 @contextmanager

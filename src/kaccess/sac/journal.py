@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kaccess.base.damage import explain_damage
 from kaccess.base.files import whole_file
+from kaccess.base.tensors import REMEDY
 
 __all__ = ["Journal"]
 
@@ -57,13 +59,16 @@ def _format(value: float) -> str:
 
 
 def _remove_after(path: Path, step: int) -> None:
-    """Remove the rows after a step, and a half-written row."""
-    lines = path.read_text().splitlines(keepends=True)
-    kept = [
-        line
-        for i, line in enumerate(lines)
-        if line.endswith("\n") and (i == 0 or int(line.split(",")[0]) <= step)
-    ]
+    """Remove the rows after a step, and a half-written row.
+
+    Raises:
+        InputError: If the file is damaged.
+    """
+    with explain_damage(path, REMEDY):
+        lines = path.read_text().splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]
+        _check_rows(whole)
+        kept = whole[:1] + [line for line in whole[1:] if _read_step(line) <= step]
     if kept == lines:
         return
     if len(kept) < 2:
@@ -71,6 +76,21 @@ def _remove_after(path: Path, step: int) -> None:
         return
     with whole_file(path) as draft:
         draft.write_text("".join(kept))
+
+
+def _check_rows(lines: Sequence[str]) -> None:
+    """Raise `ValueError` if a row is not one number for each name in the head."""
+    head, *rows = csv.reader(lines) if lines else [[]]
+    if lines and head[:1] != ["step"]:
+        raise ValueError("its first column is not `step`")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(head):
+            raise ValueError(f"line {number} has {len(row)} cells, not {len(head)}")
+        [float(cell) for cell in row]
+
+
+def _read_step(line: str) -> int:
+    return int(line.split(",")[0])
 
 
 def _open_writers(folders: Sequence[Path], step: int) -> list[Any]:

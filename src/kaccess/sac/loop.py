@@ -19,7 +19,7 @@ from gymnasium.vector import VectorEnv
 from kaccess.base.types import TrainProgress
 from kaccess.config import SacConfig
 from kaccess.sac.cpu import tune_cpu
-from kaccess.sac.device import explain_memory
+from kaccess.sac.device import check_compiled, explain_memory
 from kaccess.sac.interrupt import defer_interrupts
 from kaccess.sac.journal import Journal
 from kaccess.sac.plan import CurveTests, Plan, RunFolder
@@ -78,6 +78,8 @@ def train(
     store = Store(folder, describe_run(envs, config, plan))
     checkpoint = store.read()
     run = Run(envs, config, plan, device=device, checkpoint=checkpoint)
+    if checkpoint is None:  # a run on a GPU may be resumed on a CPU
+        check_compiled(config.compiled, run.population.device)
     journal = Journal(
         [folder.path / name for name in plan.names],
         step=run.step,

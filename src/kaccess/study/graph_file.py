@@ -1,5 +1,6 @@
 """The file of a grown posture graph, `graph.npz`. It is replaced as a whole."""
 
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,11 +11,19 @@ from kaccess.base.damage import explain_damage
 from kaccess.base.npz_files import read_npz, write_npz
 from kaccess.base.types import IntArray
 
-__all__ = ["read_graph", "read_n_moves", "write_graph"]
+__all__ = ["GRAPH_FILE", "mark_graph", "read_graph", "read_n_moves", "write_graph"]
+
+GRAPH_FILE = "graph.npz"
 
 _COMMANDS = ("postures", "posture_seconds")
 _LANDINGS = ("node", "distance", "seconds", "states")
 _REMEDY = "Delete it; `kaccess grow` makes it again."
+
+
+def mark_graph(study: Path) -> str:
+    """Return a checksum of the grown graph of a study; empty if it has not grown."""
+    path = study / GRAPH_FILE
+    return f"{zlib.crc32(path.read_bytes()):08x}" if path.is_file() else ""
 
 
 def write_graph(path: Path, graph: PostureGraph, n_moves: IntArray) -> None:

@@ -91,7 +91,7 @@ _SUMMARY = {
     "energy": NUMBER,
 }
 _POLICY = {"name": str, "summary": _SUMMARY, "groups?": {"cluster?": [_GROUP]}}
-TEST = {"policies?": [_POLICY]}
+TEST = {"policies?": [_POLICY], "graph?": str}
 """Of `evaluation/<test>.json`."""
 
 SKILL = {"actions": [[NUMBER]], "success": NUMBER, "reward": NUMBER, "settings?": dict}

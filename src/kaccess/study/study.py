@@ -40,7 +40,7 @@ from kaccess.poses import Poses
 from kaccess.robots import Robot, Stance, load_robot
 from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
-from kaccess.study.graph_file import read_graph, read_n_moves, write_graph
+from kaccess.study.graph_file import GRAPH_FILE, read_graph, read_n_moves, write_graph
 from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
 from kaccess.study.names import RunsName, TestName, check_name
@@ -56,7 +56,7 @@ from kaccess.study.settings_file import (
 
 __all__ = ["Study", "StudyLike"]
 
-_ARRAYS_FOLDER, _GRAPH_FILE = "study.zarr", "graph.npz"
+_ARRAYS_FOLDER = "study.zarr"
 _POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
 
 
@@ -267,7 +267,7 @@ class Study:
         nodes = self.nodes
         if nodes is None:
             return None
-        if (path := self.path / _GRAPH_FILE).is_file():
+        if (path := self.path / GRAPH_FILE).is_file():
             return read_graph(path, nodes)
         if not self.arrays.has_landings():
             return None
@@ -283,7 +283,7 @@ class Study:
 
         0 if there is none; None if not known.
         """
-        has_grown = (self.path / _GRAPH_FILE).is_file()
+        has_grown = (self.path / GRAPH_FILE).is_file()
         if has_grown or "plan" in self.__dict__:
             return None if self.plan is None else self.plan.n_moves[: self.n_poses]
         if self.nodes is None or not self.arrays.has_landings():
@@ -298,7 +298,7 @@ class Study:
 
     def write_graph(self, graph: PostureGraph, n_moves: IntArray) -> None:
         """Store a posture graph that has grown, and `n_moves`."""
-        write_graph(self.path / _GRAPH_FILE, graph, n_moves)
+        write_graph(self.path / GRAPH_FILE, graph, n_moves)
         self.__dict__.pop("plan", None)
 
     @property
@@ -307,7 +307,7 @@ class Study:
 
         None before the replay, and in studies without a plan.
         """
-        if (path := self.path / _GRAPH_FILE).is_file():
+        if (path := self.path / GRAPH_FILE).is_file():
             return read_n_moves(path, self.n_poses)
         return self.arrays.read_n_moves()
 

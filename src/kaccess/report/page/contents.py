@@ -27,11 +27,12 @@ from kaccess.report.routes import (
     play_routes,
 )
 from kaccess.report.summary import Summary, summarize_study
-from kaccess.study import RunsName, StoredClustering, Study, TestName
+from kaccess.study import ROUTES, RunsName, StoredClustering, Study, TestName
 from kaccess.study.comparison import compare_clusterings
+from kaccess.study.graph_file import mark_graph
 from kaccess.study.timing import read_times
 
-__all__ = ["MAIN", "Contents", "read_contents"]
+__all__ = ["MAIN", "Contents", "read_contents", "read_scores"]
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ class Contents:
         rivals: Quality of these clusterings, one row each.
         curves: Learning curves by folder of runs, then by kind of starts.
         policies: Scores of the policies, by test.
+        outdated: Tests of the guide before its graph changed; they are left out.
         motions: Motions of the best policies, by task.
         timings: Seconds that each stage took.
         album: Pictures of the robot.
@@ -73,6 +75,7 @@ class Contents:
     rivals: Sequence[ComparisonRow]
     curves: Mapping[RunsName, Mapping[str, Curves]]
     policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
+    outdated: Sequence[TestName]
     motions: Mapping[str, Motion]
     timings: Mapping[str, float]
     album: Album
@@ -93,11 +96,7 @@ def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
     times = study.times
     done = not np.isnan(times).any()
-    policies = {
-        test: content["policies"]
-        for test, content in study.tests().items()
-        if content.get("policies")
-    }
+    policies, outdated = read_scores(study)
     routes = play_routes(study, np.arange(study.n_poses))
     return Contents(
         study=shlex.quote(str(study.path)),
@@ -112,10 +111,29 @@ def read_contents(study: Study) -> Contents:
         rivals=compare_clusterings(study) if done else [],
         curves=_read_curves(study),
         policies=policies,
+        outdated=outdated,
         motions=_record_motions(study, policies),
         timings=read_times(study.path),
         album=Album(study.robot, study.path / ".cache" / "pictures"),
     )
+
+
+def read_scores(
+    study: Study,
+) -> tuple[dict[TestName, list[Mapping[str, Any]]], list[TestName]]:
+    """Return the scores of all tests, and the tests whose graph has changed since.
+
+    Scores of the guide are left out of these.
+    """
+    found, outdated, graph = {}, [], mark_graph(study.path)
+    for test, content in study.tests().items():
+        scores = content.get("policies", [])
+        if content.get("graph", graph) != graph:  # tests made before do not tell
+            scores = [each for each in scores if each["name"] != ROUTES]
+            outdated.append(test)
+        if scores:
+            found[test] = scores
+    return found, outdated
 
 
 def _read_curves(study: Study) -> dict[RunsName, dict[str, Curves]]:

@@ -32,7 +32,8 @@ def make_tests_section(contents: Contents) -> Section:
         scores = score_starts(policies)
         scores.sort(key=lambda score: rank_starts(score.starts))
         parts += [_make_table(contents, test, scores), *_draw_clusters(test, scores)]
-    tested = {test.runs.task for test in contents.policies}
+    parts += [_ask_again(contents, test) for test in contents.outdated]
+    tested = {test.runs.task for test in (*contents.policies, *contents.outdated)}
     trained = [runs.task for runs in contents.curves]
     for task in dict.fromkeys([*list_paper_tasks(contents.poses.robot), *trained]):
         if task not in tested:
@@ -41,6 +42,20 @@ def make_tests_section(contents: Contents) -> Section:
     seconds = contents.poses.robot.scale.fit(TEST_SECONDS)
     lead = f"From test poses that no policy trained on, {seconds:g} s each."
     return Section("tests", "Tests", lead if contents.policies else "", parts)
+
+
+def _ask_again(contents: Contents, test: TestName) -> Missing:
+    """Return a note that the guide must be tested again."""
+    options = {
+        "--trained-under": test.runs.conditions,
+        "--tested-under": test.under,
+    }
+    words = [f"{option} {value}" for option, value in options.items() if value]
+    command = [f"kaccess evaluate {contents.study} --task {test.runs.task}", *words]
+    return Missing(
+        f"{test.label}: the graph has changed since {ROUTES} was tested.",
+        " ".join([*command, *(["--best"] if test.best else [])]),
+    )
 
 
 def _name_command(contents: Contents, task: str) -> str:
