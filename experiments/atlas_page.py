@@ -39,13 +39,9 @@ $ python experiments/atlas.py MODEL --name NAME
 ```
 
 It samples {n} random poses, estimates all moves between them, [grows](../grow.md) the
-posture graph where fresh poses fail, and tests the routes from unseen poses. The time
-of a test [scales](../robots.md#sizes) with the size of the robot.
-
-How these rows were made: `--most` was 116 (A1), 164 (Go1) and 128 (B2, Aliengo), to
-save time; the default is 300. Go1 and A1 grew before the last changes to growth. All
-were tested again after the guide's limit of rest was set to 0.1 rad/s. That limit was
-chosen on Bittle's test poses, and after tests on the Go1's: its row is not untouched.
+posture graph where fresh poses fail, [searches](../grow.md#skills-to-get-up) for skills
+where many stay down, and tests the routes from unseen poses. The time of a test
+[scales](../robots.md#sizes) with the size of the robot.
 
 | column | meaning |
 |---|---|
@@ -59,7 +55,8 @@ chosen on Bittle's test poses, and after tests on the Go1's: its row is not unto
 
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
 such as the trunk of the Go1: small cubes took their places.
-Sources: {sources}. Machine: {machine}, shared with other work.
+Sources: {sources}.
+Machines: {machines}; other work ran beside it, so minutes are upper bounds.
 The [CSV file](../../results/robots/atlas.csv) has more columns.
 `python experiments/atlas_page.py runs/atlas` writes this page.
 """
@@ -100,7 +97,7 @@ def main(config: Config) -> None:
         n=rows[0]["random_poses"],
         table=_format_table(rows),
         sources=sources,
-        machine=rows[0]["machine"],
+        machines="; ".join(dict.fromkeys(row["machine"] for row in rows)),
     )
     config.page.write_text(head + "".join(entries))
 

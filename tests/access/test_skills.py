@@ -12,6 +12,7 @@ from kaccess.access.skills import (
     rate_states,
     search_skills,
 )
+from kaccess.base.rotations import gravity_in_body
 from kaccess.config import GetUpConfig
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.robots.mirror import pair_joints
@@ -65,12 +66,15 @@ def test_long_chains_lead_to_a_trap():
 def test_states_are_rated_by_the_nodes_of_value_nearby(poses):
     nodes = Nodes(poses.robot, poses.qpos[:3], poses.robot.standing, AccessConfig())
     values = np.array([0.0, 0.4, 0.8, 1.0])
+    down = gravity_in_body(nodes.qpos[:, 3:7]) @ [0, 0, -1]
+    height = nodes.qpos[:, 2] / nodes.qpos[-1, 2]
+    upright = 0.2 * (1 + down) / 2 * (1 + height) / 2  # 0.2 for a standing robot
     ratings = rate_states(nodes, values, nodes.qpos)
-    np.testing.assert_allclose(ratings[1:], [0.4, 0.8, 1.0])
-    assert 0 < ratings[0] < 0.1  # it is far from all nodes of value
+    np.testing.assert_allclose(ratings[1:], values[1:] + upright[1:])
+    assert 0 < ratings[0] - upright[0] < 0.1  # it is far from all nodes of value
     higher = nodes.qpos[-1:].copy()
     higher[:, 2] += 3 * nodes.config.height_tol
-    np.testing.assert_allclose(rate_states(nodes, values, higher), [0.5])
+    np.testing.assert_allclose(rate_states(nodes, values, higher), [0.7])
     assert rate_states(nodes, values, higher[:0]).shape == (0,)
 
 
