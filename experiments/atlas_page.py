@@ -7,6 +7,7 @@ Reads what `experiments/atlas.py` has written there: `<robot>.json` and the stud
 """
 
 import csv
+import dataclasses
 import json
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -21,11 +22,14 @@ from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()  # before MuJoCo is imported
 
+from kaccess.base.json_files import read_json
+from kaccess.base.stats import wilson
 from kaccess.report.rendering.album import Album, tile_pictures
 from kaccess.report.routes import find_traps, pick_poses, play_routes
 from kaccess.report.routes.filmstrip import draw_pictures
 from kaccess.report.routes.played import PlayedRoute, spread
 from kaccess.study import Study
+from kaccess.study.timing import read_times
 
 _SIZE = (200, 150)  # of a picture [pixels]
 _COLUMNS, _ROUTES, _TRAPS = 6, 4, 6
@@ -52,6 +56,12 @@ where many stay down, and tests the routes from unseen poses. The time of a test
 | minutes | of all stages and tests |
 
 {table}
+
+Rows of 1000 poses are tests of the finished graph. Rows of 200 poses are robots whose
+measurement was stopped before: the best round of their growth, on fresh poses. Rows
+without a test have only the moves of their random poses, and no route among them.
+A2 and Mini Cheetah were measured with `--most 80`, without growth; Spot with
+`--move-time 0.5`; the humanoids with `--engine.engine warp`, N1 on the CPU.
 
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
 such as the trunk of the Go1: small cubes took their places.
@@ -105,6 +115,8 @@ def main(config: Config) -> None:
 def _read_row(path: Path, config: Config) -> dict[str, Any]:
     """Return one row of the table."""
     found = json.loads(path.read_text())
+    if "in_time_after" not in found:
+        found |= _read_growth(config.folder / path.stem)
     study = json.loads((config.folder / path.stem / "study.json").read_text())
     row = {
         "robot": path.stem,
@@ -125,8 +137,30 @@ def _read_row(path: Path, config: Config) -> dict[str, Any]:
     machine = study["machine"]
     return row | {
         "median_s": found.get("median_s_after", float("nan")),
-        "minutes": round(sum(found["seconds"].values()) / 60, 1),
+        "minutes": round(sum(read_times(config.folder / path.stem).values()) / 60, 1),
         "machine": f"{machine['cores']} cores, {machine['cpu']}",
+    }
+
+
+def _read_growth(folder: Path) -> dict[str, Any]:
+    """Return the result of the best round of growth, for a robot without a test."""
+    study = Study(folder)
+    rounds = read_json(folder / "growth.json").get("rounds", [])
+    best = max(rounds, key=lambda each: each["n_in_time"], default=None)
+    graph, own = study.graph, study.n_moves
+    assert graph is not None and own is not None
+    found = {
+        "graph_after": [len(graph.nodes) - 1, len(graph.commands)],
+        "own_after": int((own > 0).sum()),
+        "within_s": study.test_seconds,
+    }
+    if best is None:
+        return found
+    n = best["n_tests"]
+    return found | {
+        "tests": n,
+        "in_time_after": dataclasses.astuple(wilson(best["n_in_time"], n)),
+        "ten_moves_after": dataclasses.astuple(wilson(best["n_up"], n)),
     }
 
 
@@ -154,12 +188,22 @@ def _format_table(rows: list[dict[str, Any]]) -> str:
     lines += [
         f"| [{row['robot']}](#{row['robot']}) | {row['joints']} | {row['mass_kg']:g} kg"
         f" | {row['stands_in']} | {row['graph_poses']} | {row['own_up']} of "
-        f"{row['random_poses']} | **{row['in_time']:.1%}** ({row['in_time_low']:.1%} "
-        f"to {row['in_time_high']:.1%}) of {row['tests']} in {row['within_s']:g} s | "
-        f"{row['ten_moves']:.1%} | {row['median_s']:.2f} s | {row['minutes']:g} |"
+        f"{row['random_poses']} | {_format_success(row)} | {row['minutes']:g} |"
         for row in rows
     ]
     return "\n".join(lines)
+
+
+def _format_success(row: dict[str, Any]) -> str:
+    """Return the cells of success: in time, in ten moves, and the median time."""
+    if not row["tests"]:
+        return "not tested | not tested | "
+    median = row["median_s"]
+    return (
+        f"**{row['in_time']:.1%}** ({row['in_time_low']:.1%} to "
+        f"{row['in_time_high']:.1%}) of {row['tests']} in {row['within_s']:g} s | "
+        f"{row['ten_moves']:.1%} | {'' if np.isnan(median) else f'{median:.2f} s'}"
+    )
 
 
 def _write_entry(row: dict[str, Any], config: Config) -> str:
@@ -170,14 +214,14 @@ def _write_entry(row: dict[str, Any], config: Config) -> str:
     _draw(study, played, picture)
     traps = find_traps(study, played)
     reasons = [f"pose {each.pose}: {' '.join(each.reasons)}" for each in traps[:_TRAPS]]
-    command = (
+    facts = (
         f"Poses without a route (the last row): {'; '.join(reasons)}."
         if reasons
         else "No trap among its own poses."
     )
     more = " Last row: traps." if traps else ""
     return _ENTRY.format(
-        name=row["robot"], facts=command, picture=picture.name, more=more
+        name=row["robot"], facts=facts, picture=picture.name, more=more
     )
 
 

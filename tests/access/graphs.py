@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kaccess.access import Commands, Landings, PostureGraph
+from kaccess import AccessConfig
+from kaccess.access import Commands, Landings, Nodes, Plan, PostureGraph
 from kaccess.access.posture_graph import simulate_commands
 from kaccess.engines import Settled
 from kaccess.engines.motion import as_motion
@@ -47,3 +48,15 @@ def make_landings(n, moves, n_commands=None):
         landings.distance[pose, command] = 0.0
         landings.seconds[pose, command] = seconds
     return landings
+
+
+def make_two_way_plan(poses):
+    """Return a plan: commands 1 and 2 lead from pose 0 to standing, 1 is faster."""
+    nodes = Nodes(poses.robot, poses.qpos[:1], poses.robot.standing, AccessConfig())
+    joints = np.concatenate([poses.joints[:3], poses.robot.standing_targets[None]])
+    landings = Landings(
+        node=np.array([[0, 1, 1, 0]]),
+        distance=np.zeros((1, 4)),
+        seconds=np.array([[1.0, 0.5, 0.6, 1.0]]),
+    )
+    return Plan(nodes, Commands.to(joints), landings, horizon=3.0)

@@ -3,23 +3,15 @@
 import numpy as np
 import pytest
 
-from kaccess import AccessConfig
-from kaccess.access import Attempts, Commands, Landings, Nodes, Plan
+from kaccess.access import Attempts
+from tests.access.graphs import make_two_way_plan
 
 ALL = np.arange(2)
 
 
 @pytest.fixture
 def plan(poses):
-    """Return a plan by which commands 1 and 2 lead to standing, 1 faster."""
-    nodes = Nodes(poses.robot, poses.qpos[:1], poses.robot.standing, AccessConfig())
-    joints = np.concatenate([poses.joints[:3], poses.robot.standing_targets[None]])
-    landings = Landings(
-        node=np.array([[0, 1, 1, 0]]),
-        distance=np.zeros((1, 4)),
-        seconds=np.array([[1.0, 0.5, 0.6, 1.0]]),
-    )
-    return Plan(nodes, Commands.to(joints), landings, horizon=3.0)
+    return make_two_way_plan(poses)
 
 
 def choose(plan, poses, tried):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from kaccess import AccessConfig, InputError, estimate_times
-from kaccess.access import Commands, Landings, Nodes, Plan
 from kaccess.access.estimate import estimate_to_standing
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.guide import FastestRoutes, Guide, follow_guide
 from kaccess.poses import Poses
 from kaccess.training import GuidedWarmUp
+from tests.access.graphs import make_two_way_plan
 
 TASK = replace(make_task("fall-recovery"), low_pass=0.0)
 SMOOTH = make_task("fall-recovery")  # its targets lag behind actions
@@ -34,18 +34,6 @@ def four(poses):
 def make_guide(poses, times, to_standing, n, *, task, config=None, skill=None):
     plan = FastestRoutes(poses, times, to_standing, config or AccessConfig())
     return Guide(plan, poses.robot, n, task=task, skill=skill)
-
-
-def make_two_way_plan(poses):
-    """Return a plan by which commands 1 and 2 lead from pose 0 to standing."""
-    nodes = Nodes(poses.robot, poses.qpos[:1], poses.robot.standing, AccessConfig())
-    joints = np.concatenate([poses.joints[:3], poses.robot.standing_targets[None]])
-    landings = Landings(
-        node=np.array([[0, 1, 1, 0]]),
-        distance=np.zeros((1, 4)),
-        seconds=np.array([[1.0, 0.5, 0.6, 1.0]]),
-    )
-    return Plan(nodes, Commands.to(joints), landings, horizon=3.0)
 
 
 def seen(poses, rows):
