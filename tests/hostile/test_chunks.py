@@ -1,5 +1,6 @@
 """Chunks of `study.zarr` that are lost or damaged: seen, named, and made again."""
 
+import json
 import shutil
 
 import numpy as np
@@ -131,6 +132,16 @@ def test_a_flipped_bit_exits_with_2(study, capsys):
             assert str(file) in capsys.readouterr().out
     main(["info", str(study), "--check"])
     assert "can be read and agree" in capsys.readouterr().out
+
+
+def test_a_shape_that_is_far_too_large_is_damage(study):
+    """To list its chunks would take all memory."""
+    file = study / "study.zarr" / "times" / "zarr.json"
+    content = json.loads(file.read_text())
+    content["shape"][0] = 10**10
+    file.write_text(json.dumps(content))
+    problems = " ".join(check_study(study))
+    assert f"{file} is damaged: its shape is (10000000000" in problems
 
 
 def test_a_tile_whose_times_are_not_written_yet_is_no_damage(study):

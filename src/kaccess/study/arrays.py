@@ -4,6 +4,7 @@ A chunk is a file, with a checksum. A missing chunk counts as not estimated: `ka
 access` estimates it again.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ __all__ = ["Arrays"]
 _NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
 _READ_SIZE = 2**22  # numbers read at once from arrays of all pairs
 _ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
+_MOST = 10**6  # rows, columns or chunks of an array; more are a damaged shape
 _NEW = "Put back a copy of it, or start a new study."
 
 
@@ -170,6 +172,8 @@ class Arrays:
                 array = self._group[name]
                 if not isinstance(array, zarr.Array):
                     raise ValueError("it describes no array")
+                if max(*array.shape, math.prod(array.cdata_shape)) > _MOST:
+                    raise ValueError(f"its shape is {array.shape}")
                 self._known[name] = array
         return self._known[name]
 
