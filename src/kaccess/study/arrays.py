@@ -24,7 +24,7 @@ __all__ = ["Arrays"]
 _NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
 _READ_SIZE = 2**22  # numbers read at once from arrays of all pairs
 _ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
-_MOST = 10**6  # rows, columns or chunks of an array; more are a damaged shape
+_MOST = 2 * 10**5  # rows, columns or chunks of an array; more are a damaged shape
 _NEW = "Put back a copy of it, or start a new study."
 
 
