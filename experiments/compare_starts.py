@@ -1,7 +1,7 @@
 """Compare how fast learners learn from different starts.
 
 python experiments/compare_starts.py results/exploration/nominal.csv
-python experiments/compare_starts.py results/paper/guided.csv --picture guided.png
+python experiments/compare_starts.py results/paper/guided.csv --planned guided-rnd
 python experiments/compare_starts.py one-run.csv --more another-run.csv
 python experiments/compare_starts.py results/paper/returns/guided.csv
     --beside "1 step" results/paper/guided.csv --against "rnd, 1 step"
@@ -15,8 +15,9 @@ import tyro
 
 from kaccess.config import TaskName
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.comparison import format_comparison
+from kaccess.evaluation.comparison import LEVELS, format_comparison
 from kaccess.evaluation.curves import (
+    IN_ROW,
     load_curves,
     merge_curves,
     pool_curves,
@@ -40,10 +41,15 @@ class Config:
     """Runs with other settings, each with a name: NAME PATH NAME PATH ..."""
     against: str = "rnd"
     """Kind of starts to compare with."""
-    levels: tuple[float, ...] = (0.90, 0.95, 0.99)
-    """Levels of success."""
-    score: Literal["success", "success_loose"] = "success_loose"
+    planned: str | None = None
+    """Kind of starts whose comparison at the first level was planned: its p-value needs
+    no correction. All other p-values are corrected together (Holm)."""
+    levels: tuple[float, ...] = LEVELS
+    """Levels of success; a planned comparison is at the first."""
+    score: Literal["success", "success_loose"] = "success"
     """Strict or loose success."""
+    in_row: int = IN_ROW
+    """Tests in a row that must show a level; 1 counts the first touch."""
     picture: Path | None = None
     """Picture file of the curves."""
     table: Path | None = None
@@ -62,7 +68,12 @@ def main(config: Config) -> None:
         curves = merge_curves({"": curves, **others})
     print(
         format_comparison(
-            curves, against=config.against, levels=config.levels, score=config.score
+            curves,
+            against=config.against,
+            levels=config.levels,
+            score=config.score,
+            in_row=config.in_row,
+            planned=config.planned,
         )
     )
     if config.table:

@@ -6,8 +6,9 @@ import pytest
 from kaccess.base.stats import (
     Interval,
     bootstrap,
+    correct_p_values,
     probability_of_improvement,
-    ratio_of_means,
+    share_over_runs,
     wilson,
 )
 
@@ -30,6 +31,59 @@ def test_wilson_equals_hand_solved_values(hits, n, low, high):
     assert found.value == hits / n
     assert found.low == pytest.approx(low, abs=1e-5)
     assert found.high == pytest.approx(high, abs=1e-5)
+
+
+def test_one_run_has_the_wilson_interval():
+    assert share_over_runs([497], [500]) == wilson(497, 500)
+
+
+def test_the_interval_over_runs_sees_that_one_of_five_failed():
+    """All poses pooled would give 78.2 to 81.3 %.
+
+    Of five resampled runs, at most three are the failed one in 97.5 % of resamples
+    (probability of more: 0.7 %), and at least none is (of none: 33 %).
+    """
+    found = share_over_runs([499, 0, 500, 498, 498], [500] * 5)
+    assert found.value == pytest.approx(1995 / 2500)
+    assert found.low == pytest.approx(0.4, abs=0.01)
+    assert found.high == pytest.approx(1.0, abs=0.01)
+
+
+def test_two_opposite_runs_leave_everything_open():
+    """Both resamples fail, or both succeed, with a probability of 1/4 each."""
+    found = share_over_runs([0, 10**6], [10**6] * 2)
+    assert (found.value, found.low, found.high) == pytest.approx((0.5, 0, 1), abs=1e-5)
+
+
+def test_runs_that_are_alike_have_nearly_the_pooled_interval():
+    found, pooled = share_over_runs([450] * 20, [500] * 20), wilson(9000, 10_000)
+    assert found.low == pytest.approx(pooled.low, abs=0.002)
+    assert found.high == pytest.approx(pooled.high, abs=0.002)
+
+
+def test_runs_at_0_or_1_have_an_interval_that_contains_them():
+    none, all_ = share_over_runs([0] * 5, [500] * 5), share_over_runs([9, 9], [9, 9])
+    assert none.low == none.value == 0.0 and 0.0005 < none.high < 0.005
+    assert all_.high == all_.value == 1.0 and 0.5 < all_.low < 0.99
+
+
+def test_larger_runs_count_for_more():
+    assert share_over_runs([0, 90], [10, 90]).value == 0.9
+
+
+def test_holm_equals_hand_solved_values():
+    """Sorted 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1: 0.04, 0.06, 0.06, 0.06."""
+    found = correct_p_values([0.04, 0.01, 0.03, 0.02])
+    assert found == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert correct_p_values([0.6, 0.7]) == [1.0, 1.0]
+    assert correct_p_values([0.03]) == [0.03]
+    assert correct_p_values([]) == []
+
+
+def test_unknown_p_values_are_not_comparisons():
+    found = correct_p_values([np.nan, 0.02, 0.03])
+    assert np.isnan(found[0])
+    assert found[1:] == pytest.approx([0.04, 0.04])
 
 
 def test_text_shows_the_interval_if_there_is_one():
@@ -62,13 +116,6 @@ def test_bootstrap_depends_on_the_generator_alone():
     )
     other = bootstrap(scores, np.mean, rng=np.random.default_rng(1), n_resamples=50)
     assert other != bootstrap(scores, np.mean, rng=make_rng(), n_resamples=50)
-
-
-def test_ratio_of_means_equals_a_hand_solved_value():
-    """Means 20 and 40; resampled means of the first range from 10 to 30."""
-    found = ratio_of_means([10.0, 20.0, 30.0], [40.0, 40.0], rng=make_rng())
-    assert found.value == 0.5
-    assert 0.25 <= found.low < 0.5 < found.high <= 0.75
 
 
 def test_one_run_has_no_interval():

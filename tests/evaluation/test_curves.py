@@ -15,7 +15,8 @@ from kaccess.evaluation.curves import (
 def curves(*success):
     table = np.array(success, dtype=float)
     episodes = 25.0 * np.arange(1, table.shape[1] + 1)
-    return Curves(np.arange(len(table)), episodes, {"success_loose": table})
+    scores = {"success": table, "success_loose": table}
+    return Curves(np.arange(len(table)), episodes, scores)
 
 
 def write(folder, name, rows):
@@ -25,24 +26,50 @@ def write(folder, name, rows):
     path.write_text("\n".join(["step,success_loose,reward", *lines]) + "\n")
 
 
-def test_a_level_is_reached_at_the_first_test_that_shows_it():
+def test_the_first_touch_of_a_level_is_the_first_test_that_shows_it():
     found = curves([0.1, 0.95, 0.5, 1.0], [0.0, 0.0, 0.9, 0.9], [0.0, 0.1, 0.2, 0.3])
-    np.testing.assert_array_equal(found.episodes_to(0.9), [50, 75, np.inf])
-    np.testing.assert_array_equal(found.episodes_to(0.96), [100, np.inf, np.inf])
+    runs = found.durations(0.9, in_row=1)
+    np.testing.assert_array_equal(runs.times, [50, 75, 100])
+    np.testing.assert_array_equal(runs.happened, [True, True, False])
     np.testing.assert_allclose(found.area(), [0.6375, 0.45, 0.15])
 
 
-def test_seeds_that_never_reach_a_level_count_with_all_episodes():
-    fast = curves([0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0])  # 50 and 25 episodes
-    slow = curves([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0])  # 100 and never
-    found = compare(fast, slow, 0.9)
-    assert (found.n_reached, found.n_seeds) == (2, 2)
-    assert found.episodes.value == 37.5
+def test_a_level_is_reached_at_the_first_of_three_tests_in_a_row():
+    """Of six tests the first four, up to episode 100, can begin three in a row."""
+    found = curves(
+        [0.0, 1.0, 0.0, 1.0, 1.0, 1.0],  # a touch at 50 that does not last
+        [0.9, 0.9, 0.9, 0.0, 0.0, 0.0],  # reached, and lost again later
+        [0.0, 0.0, 0.0, 0.0, 1.0, 1.0],  # two at the end may become three, or not
+        [0.0, 1.0, 1.0, 0.0, 1.0, 1.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    )
+    runs = found.durations(0.9)
+    np.testing.assert_array_equal(runs.times, [100, 25, 100, 100, 100])
+    np.testing.assert_array_equal(runs.happened, [True, True, False, False, False])
+    two = found.durations(0.9, in_row=2)
+    np.testing.assert_array_equal(two.times, [100, 25, 125, 50, 125])
+    np.testing.assert_array_equal(two.happened, [True, True, True, True, False])
+
+
+def test_more_tests_in_a_row_than_there_are_is_an_error():
+    with pytest.raises(InputError, match=r"`in_row` must be at most .* 2, got 3"):
+        curves([1.0, 1.0]).durations(0.9)
+
+
+def test_speed_is_compared_up_to_a_common_horizon():
+    """Six tests; three in a row begin at 100 episodes or earlier."""
+    fast = curves([0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1])  # 50 and 25 episodes
+    slow = curves([0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1])  # 100, and not yet at 100
+    found, back = compare(fast, slow, 0.9), compare(slow, fast, 0.9)
+    assert (found.seeds, back.seeds) == ("2 of 2", "1 of 2")
+    assert (found.episodes.value, back.episodes.value) == (37.5, 100)
     assert found.ratio.value == pytest.approx(0.375)
-    assert found.better.value == 1.0
-    assert compare(slow, fast, 0.9).n_reached == 1
-    assert compare(slow, fast, 0.9).better.value == 0.0
-    assert compare(slow, slow, 0.9).better.value == 0.5
+    assert found.p == back.p == pytest.approx(1 / 3)  # 2 of the 6 shuffles
+    assert compare(slow, slow, 0.9).p == 1.0
+    shorter = compare(slow, fast, 0.9, horizon=75)
+    assert (shorter.seeds, shorter.episodes.value) == ("0 of 2", 75)
+    touch = compare(slow, fast, 0.9, in_row=1)
+    assert (touch.seeds, touch.episodes.value) == ("2 of 2", (100 + 125) / 2)
 
 
 def test_pooled_runs_are_cut_to_the_shortest():
@@ -116,20 +143,36 @@ def test_saved_curves_read_back(tmp_path):
             np.testing.assert_array_equal(from_table[kind].scores[name], values)
 
 
-def test_the_table_lists_the_best_first_and_counts_seeds_that_reach_the_level(tmp_path):
+def test_the_table_lists_the_best_first_and_counts_seeds_that_reach_the_level():
     found = {
         "rnd": curves([0.0, 0.9], [0.0, 0.9]),
         "ka": curves([1.0, 1.0], [0.0, 0.0]),
     }
-    lines = format_comparison(found, levels=[0.9]).splitlines()
-    assert lines[1].startswith("ka      ")
-    assert "1 / 2" in lines[1]
-    assert "38 (25 to 50)" in lines[1]
-    assert lines[2].startswith("rnd")
-    assert "1.00 (1.00 to 1.00)" in lines[2]
-    assert lines[5].split()[:2] == ["ka", "0.500"]  # areas 1 and 0
-    assert "0.500 (0.000 to 1.000)" in lines[5]
-    assert lines[6].startswith("rnd") and "0.450 (0.450 to 0.450)" in lines[6]
+    text = format_comparison(found, levels=[0.9], in_row=1)
+    lead, _, _, ka, rnd, _, _, ka_area, rnd_area = text.splitlines()
+    assert lead == "Strict success in 1 tests in a row, up to 50 episodes."
+    assert ka.startswith("ka      ")
+    assert "1 of 2" in ka and "38 (25 to 50)" in ka
+    assert rnd.startswith("rnd") and "50 (50 to 50)      " in rnd
+    assert ka_area.split()[:2] == ["ka", "0.500"]  # areas 1 and 0
+    assert "0.500 (0.000 to 1.000)" in ka_area
+    assert rnd_area.startswith("rnd") and "0.450 (0.450 to 0.450)" in rnd_area
+
+
+def test_only_the_planned_comparison_is_not_corrected():
+    """Three seeds each, all apart: p = 0.1, corrected for the other three: 0.3."""
+    low, middle, high = (curves(*[[share, share]] * 3) for share in (0.0, 0.5, 1.0))
+    late = Curves(low.seeds, 10 * low.episodes, middle.scores)
+    found = {"rnd": late, "ka": high, "km": middle}
+    text = format_comparison(found, levels=[0.4, 0.45], in_row=1, planned="ka")
+    rows = [line.split() for line in text.splitlines() if line[:2] in ("ka", "km")]
+    cells = [
+        [cell for cell in row if cell in ("0.100", "0.300", "planned")] for row in rows
+    ]
+    assert cells[0] == ["0.100", "planned"]
+    assert cells[1] == cells[2] == cells[3] == ["0.100", "0.300"]
+    with pytest.raises(InputError, match="no curves of 'wkm'"):
+        format_comparison(found, planned="wkm")
 
 
 def test_missing_curves_are_an_error(tmp_path):

@@ -7,6 +7,7 @@ task (stratified).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +18,10 @@ from kaccess.base.types import Array
 __all__ = [
     "Interval",
     "bootstrap",
+    "bootstrap_samples",
+    "correct_p_values",
     "probability_of_improvement",
-    "ratio_of_means",
+    "share_over_runs",
     "wilson",
 ]
 
@@ -59,6 +62,57 @@ def wilson(n_hits: int, n: int, *, confidence: float = _CONFIDENCE) -> Interval:
     return Interval(n_hits / n, float(found.low), float(found.high))
 
 
+def share_over_runs(
+    n_hits: Sequence[int],
+    n: Sequence[int],
+    *,
+    confidence: float = _CONFIDENCE,
+    n_resamples: int = _N_RESAMPLES,
+) -> Interval:
+    """Return the share of hits over all runs, with an interval over runs and trials.
+
+    Trials of one run are more alike than trials of two runs, so the bootstrap is
+    hierarchical: it resamples runs first, then draws the share of each from what its
+    trials allow, a beta distribution (Jeffreys). Resampled trials would do the same but
+    for runs at 0 or 1, where they have no spread. One run has a Wilson interval.
+
+    With few runs this interval is too narrow, as every bootstrap is: show the number of
+    runs and the worst run beside it.
+
+    Args:
+        n_hits: Hits of each run, such as a seed.
+        n: Trials of each run, such as test poses.
+        confidence: Confidence level of the interval.
+        n_resamples: Number of resamples.
+    """
+    if len(n) == 1:
+        return wilson(n_hits[0], n[0], confidence=confidence)
+    rng = np.random.default_rng(0)
+    hits, trials = np.asarray(n_hits), np.asarray(n)
+    runs = rng.integers(len(trials), size=(n_resamples, len(trials)))
+    shares = rng.beta(hits[runs] + 0.5, trials[runs] - hits[runs] + 0.5)
+    pooled = (shares * trials[runs]).sum(axis=1) / trials[runs].sum(axis=1)
+    tail = (1 - confidence) / 2
+    value = float(hits.sum() / trials.sum())
+    low, high = np.quantile(pooled, [tail, 1 - tail]).tolist()
+    return Interval(value, min(low, value), max(high, value))
+
+
+def correct_p_values(p_values: Sequence[float]) -> list[float]:
+    """Return p-values of several comparisons made at once, corrected by Holm's method.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes
+    smaller than the one before it, or larger than 1. NaN stays NaN and does not count.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected = np.full(len(p), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return [float(each) for each in corrected]
+
+
 def bootstrap(
     scores: ArrayLike,
     statistic: Callable[[Array], float],
@@ -81,7 +135,9 @@ def bootstrap(
     def apply(*resampled: Array) -> float:
         return statistic(np.stack(resampled, axis=1))
 
-    return _bootstrap(tasks, apply, rng, confidence, n_resamples)
+    return bootstrap_samples(
+        tasks, apply, rng=rng, confidence=confidence, n_resamples=n_resamples
+    )
 
 
 def probability_of_improvement(
@@ -107,19 +163,50 @@ def probability_of_improvement(
         pairs = zip(resampled[: len(first)], resampled[len(first) :], strict=True)
         return float(np.mean([_share_of_wins(one, two) for one, two in pairs]))
 
-    return _bootstrap([*first, *second], chance, rng, confidence, n_resamples)
+    return bootstrap_samples(
+        [*first, *second],
+        chance,
+        rng=rng,
+        confidence=confidence,
+        n_resamples=n_resamples,
+    )
 
 
-def ratio_of_means(
-    scores: ArrayLike, others: ArrayLike, *, rng: np.random.Generator
+def bootstrap_samples(
+    samples: Sequence[Array],
+    statistic: Callable[..., Any],
+    *,
+    rng: np.random.Generator,
+    confidence: float = _CONFIDENCE,
+    n_resamples: int = _N_RESAMPLES,
+    vectorized: bool = False,
 ) -> Interval:
-    """Return the ratio of the means of two arrays of scores, (n_runs,) each."""
-    samples = [np.array(each, dtype=np.float64) for each in (scores, others)]
+    """Return a statistic of several samples with its bootstrap interval.
 
-    def ratio(one: Array, two: Array) -> float:
-        return float(one.mean() / two.mean())
+    Each sample is resampled independently. If one has only one run, the interval is
+    NaN.
 
-    return _bootstrap(samples, ratio, rng, _CONFIDENCE, _N_RESAMPLES)
+    Args:
+        samples: (n_runs,) each.
+        statistic: Function of as many arrays.
+        rng: Generator of the resamples.
+        confidence: Confidence level of the interval.
+        n_resamples: Number of resamples.
+        vectorized: Whether the statistic takes all resamples at once, and `axis`.
+    """
+    value = float(statistic(*samples))
+    if min(map(len, samples)) < 2:
+        return Interval(value, np.nan, np.nan)
+    found = stats.bootstrap(
+        samples,
+        statistic,
+        n_resamples=n_resamples,
+        confidence_level=confidence,
+        method="percentile",
+        vectorized=vectorized,
+        rng=rng,
+    ).confidence_interval
+    return Interval(value, float(found.low), float(found.high))
 
 
 def _split_tasks(scores: ArrayLike) -> list[Array]:
@@ -132,30 +219,3 @@ def _share_of_wins(one: Array, two: Array) -> float:
     """Return the share of pairs in which `one` is larger; ties count half."""
     difference = one[:, None] - two[None, :]
     return float((difference > 0).mean() + (difference == 0).mean() / 2)
-
-
-def _bootstrap(
-    samples: Sequence[Array],
-    statistic: Callable[..., float],
-    rng: np.random.Generator,
-    confidence: float,
-    n_resamples: int,
-) -> Interval:
-    """Return a statistic of several samples with its bootstrap interval.
-
-    Each sample is resampled independently. If one has only one run, the interval is
-    NaN.
-    """
-    value = statistic(*samples)
-    if min(map(len, samples)) < 2:
-        return Interval(value, np.nan, np.nan)
-    found = stats.bootstrap(
-        samples,
-        statistic,
-        n_resamples=n_resamples,
-        confidence_level=confidence,
-        method="percentile",
-        vectorized=False,
-        rng=rng,
-    ).confidence_interval
-    return Interval(value, float(found.low), float(found.high))

@@ -1,8 +1,9 @@
 """Comparison of learning speed between kinds of starts, from a few seeds each.
 
-A learner reaches a level at its first test with at least that success. A learner that
-never reaches it counts with all its episodes. Then the mean is a lower bound, and the
-table says how many seeds reached the level.
+A learner reaches a level at the first of several tests in a row with at least that
+success (`Curves.durations`). Episodes are restricted means: the mean number of episodes
+until then, where at most those of a horizon count. The horizon is the same for all that
+are compared: the last episode up to which all of them are known.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +15,31 @@ from kaccess.base.errors import InputError
 from kaccess.base.stats import (
     Interval,
     bootstrap,
+    correct_p_values,
     probability_of_improvement,
-    ratio_of_means,
+)
+from kaccess.base.survival import (
+    compare_restricted_means,
+    estimate_restricted_mean,
+    find_p_value,
 )
 from kaccess.base.tables import format_table
 from kaccess.base.types import Array
-from kaccess.evaluation.curves import Curves
+from kaccess.evaluation.curves import IN_ROW, SCORE, Curves
 
-__all__ = ["LEVELS", "Comparison", "compare", "format_comparison"]
+__all__ = [
+    "LEVELS",
+    "SCORE_NAMES",
+    "Comparison",
+    "compare",
+    "find_common_horizon",
+    "format_comparison",
+    "format_p",
+]
 
-LEVELS = (0.90, 0.95, 0.99)
+LEVELS = (0.95, 0.90, 0.99)  # the first is that of headlines and planned comparisons
+SCORE_NAMES = {"success": "strict success", "success_loose": "loose success"}
+_PLANNED = "planned"
 
 
 @dataclass(frozen=True)
@@ -31,37 +47,61 @@ class Comparison:
     """Comparison of two kinds of starts at one level of success.
 
     Args:
-        n_reached: Seeds that reached the level.
+        n_reached: Seeds that reached the level by the horizon.
         n_seeds: All seeds.
-        episodes: Mean number of episodes until the level is reached.
+        episodes: Restricted mean number of episodes until the level is reached.
         ratio: `episodes` divided by those of the other kind.
-        better: Probability that one of its seeds is faster than one of the other's.
+        p: p-value of the two being equal, not corrected.
     """
 
     n_reached: int
     n_seeds: int
     episodes: Interval
     ratio: Interval
-    better: Interval
+    p: float
+
+    @property
+    def seeds(self) -> str:
+        """Seeds that reached the level, such as `8 of 10`."""
+        return f"{self.n_reached} of {self.n_seeds}"
 
 
 def compare(
-    curves: Curves, others: Curves, level: float, score: str = "success_loose"
+    curves: Curves,
+    others: Curves,
+    level: float,
+    *,
+    score: str = SCORE,
+    in_row: int = IN_ROW,
+    horizon: float | None = None,
 ) -> Comparison:
-    """Compare how many episodes two kinds of starts need to reach a level."""
+    """Compare how many episodes two kinds of starts need to reach a level.
+
+    Args:
+        curves: Curves of the one kind.
+        others: Curves of the other kind.
+        level: Level of the score.
+        score: Name of the score.
+        in_row: Tests in a row that must show the level; 1 counts the first touch.
+        horizon: Episodes that count at most; by default as many as both kinds have.
+    """
     rng = np.random.default_rng(0)
-    found = curves.episodes_to(level, score)
-    mine, theirs = (
-        np.minimum(each.episodes_to(level, score), each.episodes[-1])
-        for each in (curves, others)
-    )
+    if horizon is None:
+        horizon = find_common_horizon([curves, others], in_row)
+    mine = curves.durations(level, score, in_row=in_row)
+    theirs = others.durations(level, score, in_row=in_row)
     return Comparison(
-        n_reached=int(np.isfinite(found).sum()),
-        n_seeds=len(found),
-        episodes=bootstrap(mine, _mean, rng=rng),
-        ratio=ratio_of_means(mine, theirs, rng=rng),
-        better=probability_of_improvement(-mine, -theirs, rng=rng),
+        n_reached=mine.count_until(horizon),
+        n_seeds=len(mine),
+        episodes=estimate_restricted_mean(mine, horizon, rng=rng),
+        ratio=compare_restricted_means(mine, theirs, horizon, rng=rng),
+        p=find_p_value(mine, theirs, horizon, rng=rng),
     )
+
+
+def find_common_horizon(curves: Sequence[Curves], in_row: int = IN_ROW) -> float:
+    """Return the episodes up to which all of these curves are known."""
+    return min(each.find_horizon(in_row) for each in curves)
 
 
 def format_comparison(
@@ -69,43 +109,109 @@ def format_comparison(
     *,
     against: str = "rnd",
     levels: Sequence[float] = LEVELS,
-    score: str = "success_loose",
+    score: str = SCORE,
+    in_row: int = IN_ROW,
+    planned: str | None = None,
 ) -> str:
-    """Return tables that compare all kinds of starts with one, by level and by area."""
-    if against not in curves:
-        raise InputError(
-            f"There are no curves of {against!r} to compare with, only of "
-            f"{', '.join(curves)}."
-        )
+    """Return tables that compare all kinds of starts with one, by level and by area.
+
+    Args:
+        curves: Curves by kind of starts.
+        against: Kind to compare with.
+        levels: Levels of success, one table each.
+        score: Name of the score.
+        in_row: Tests in a row that must show a level.
+        planned: Kind whose comparison at the first level was planned. Its p-value needs
+            no correction. All others are corrected together.
+    """
+    for kind in (against, planned or against):
+        if kind not in curves:
+            raise InputError(
+                f"There are no curves of {kind!r} to compare with, only of "
+                f"{', '.join(curves)}."
+            )
     order = sorted(curves, key=lambda kind: -float(curves[kind].area(score).mean()))
     ordered = {kind: curves[kind] for kind in order}
-    tables = [_format_level_table(ordered, against, level, score) for level in levels]
-    return "\n\n".join([*tables, _format_area_table(ordered, against, score)])
+    horizon = find_common_horizon(list(curves.values()), in_row)
+    found, touched = (
+        {
+            (level, kind): compare(
+                ordered[kind],
+                ordered[against],
+                level,
+                score=score,
+                in_row=n,
+                horizon=horizon,
+            )
+            for level in levels
+            for kind in ordered
+        }
+        for n in (in_row, 1)
+    )
+    notes = _correct(found, against, (levels[0], planned))
+    tables = [
+        _format_level_table(level, against, found, touched, notes) for level in levels
+    ]
+    lead = (
+        f"{SCORE_NAMES.get(score, score).capitalize()} in {in_row} tests in a row, "
+        f"up to {horizon:.0f} episodes."
+    )
+    return "\n\n".join([lead, *tables, _format_area_table(ordered, against, score)])
+
+
+_Pairs = Mapping[tuple[float, str], Comparison]  # by level and kind of starts
+
+
+def _correct(
+    found: _Pairs, against: str, planned: tuple[float, str | None]
+) -> dict[tuple[float, str], str]:
+    """Return the corrected p-value of each comparison that was not planned."""
+    others = [key for key in found if key != planned and key[1] != against]
+    corrected = correct_p_values([found[key].p for key in others])
+    texts = dict(zip(others, map(format_p, corrected), strict=True))
+    return {key: texts.get(key, "" if key[1] == against else _PLANNED) for key in found}
 
 
 def _format_level_table(
-    curves: Mapping[str, Curves], against: str, level: float, score: str
+    level: float,
+    against: str,
+    found: _Pairs,
+    touched: _Pairs,
+    notes: Mapping[tuple[float, str], str],
 ) -> str:
     head = (
         "starts",
         "seeds that reach it",
         f"episodes to {level:.0%} (95 %)",
         f"ratio to {against} (95 %)",
-        f"P(faster than {against}) (95 %)",
+        "p",
+        "p (Holm)",
+        "first touch: seeds, episodes",
+        "ratio",
     )
     rows = []
-    for kind, mine in curves.items():
-        found = compare(mine, curves[against], level, score)
+    for (at, kind), each in found.items():
+        if at != level:
+            continue
+        first = touched[at, kind]
         rows.append(
             [
                 kind,
-                f"{found.n_reached} / {found.n_seeds}",
-                found.episodes.text(".0f"),
-                found.ratio.text(".2f"),
-                found.better.text(".2f"),
+                each.seeds,
+                each.episodes.text(".0f"),
+                "1" if kind == against else each.ratio.text(".2f"),
+                "" if kind == against else format_p(each.p),
+                notes[at, kind],
+                f"{first.seeds}, {first.episodes.value:.0f}",
+                f"{first.ratio.value:.2f}",
             ]
         )
     return format_table(head, rows)
+
+
+def format_p(p: float) -> str:
+    """Return a p-value as text."""
+    return "" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _format_area_table(curves: Mapping[str, Curves], against: str, score: str) -> str:

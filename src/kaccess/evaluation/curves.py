@@ -9,10 +9,13 @@ import numpy as np
 from kaccess.base.csv_files import read_csv, write_csv
 from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
+from kaccess.base.survival import Durations
 from kaccess.base.types import Array
 from kaccess.study.names import LearnerName, find_learners
 
 __all__ = [
+    "IN_ROW",
+    "SCORE",
     "Curves",
     "find_episode_steps",
     "load_curves",
@@ -22,6 +25,8 @@ __all__ = [
     "save_curves",
 ]
 
+IN_ROW = 3  # tests in a row that must show a level
+SCORE = "success"  # strict success
 _FILE = "evaluation.csv"  # tests of a learner
 _EPISODES_FILE = "episodes.csv"  # its episodes
 _REMEDY = "Put back a copy of it, or train again in a new folder."
@@ -41,13 +46,41 @@ class Curves:
     episodes: Array
     scores: Mapping[str, Array]
 
-    def episodes_to(self, level: float, score: str = "success_loose") -> Array:
-        """Return the episodes until each seed first reached a level, (s,); or inf."""
-        reached = self.scores[score] >= level
-        first = np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
-        return np.where(first < 0, np.inf, self.episodes[first])
+    def durations(
+        self, level: float, score: str = SCORE, *, in_row: int = IN_ROW
+    ) -> Durations:
+        """Return the episodes until each seed reaches a level and stays there.
 
-    def area(self, score: str = "success_loose") -> Array:
+        A seed reaches a level at the first of `in_row` tests in a row that show it. A
+        single test that shows it may be luck. The last tests cannot begin such a row,
+        so a seed that has not reached the level is censored at the last test that can,
+        `find_horizon`, whether or not it shows the level at its end. If seeds with one
+        or two good tests at the end were censored earlier than others, the estimate
+        would lose just those that are about to reach the level.
+
+        Args:
+            level: Level of the score, such as 0.95.
+            score: Name of the score.
+            in_row: Number of tests in a row; 1 counts the first touch.
+        """
+        reached = self.scores[score] >= level
+        horizon = self.find_horizon(in_row)
+        rows = np.lib.stride_tricks.sliding_window_view(reached, in_row, axis=1)
+        begins = rows.all(axis=-1)
+        happened = begins.any(axis=1)
+        first = self.episodes[begins.argmax(axis=1)]
+        return Durations(np.where(happened, first, horizon), happened)
+
+    def find_horizon(self, in_row: int = IN_ROW) -> float:
+        """Return the episodes before the last test that can begin `in_row` in a row."""
+        if len(self.episodes) < in_row:
+            raise InputError(
+                f"`in_row` must be at most the number of tests, {len(self.episodes)}, "
+                f"got {in_row}. Train for longer, or test more often."
+            )
+        return float(self.episodes[-in_row])
+
+    def area(self, score: str = SCORE) -> Array:
         """Return the mean of a score over all tests, (s,): the area under the curve."""
         return np.asarray(self.scores[score].mean(axis=1))
 
