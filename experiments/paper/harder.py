@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import tyro
 
+from kaccess.base.stats import bootstrap, correct_p_values
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.comparison import compare
-from kaccess.evaluation.curves import Curves, load_curves
+from kaccess.evaluation.comparison import Comparison, compare, format_p
+from kaccess.evaluation.curves import IN_ROW, SCORE, Curves, load_curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.figures.style import figure_style, make_figure, save_figure
 
@@ -31,7 +32,9 @@ class Config:
     against: str = "rnd"
     """Kind of starts to compare with."""
     level: float = 0.95
-    """Level of success."""
+    """Level of strict success."""
+    in_row: int = IN_ROW
+    """Tests in a row that must show it."""
 
 
 def main(config: Config) -> None:
@@ -40,29 +43,42 @@ def main(config: Config) -> None:
         path.stem: load_curves(path, episode_steps=steps)
         for path in sorted(config.folder.glob("*.csv"))
     }
+    found = {
+        (condition, kind): compare(
+            each, curves[config.against], config.level, in_row=config.in_row
+        )
+        for condition, curves in conditions.items()
+        for kind, each in sorted(curves.items())
+    }
+    others = [key for key in found if key[1] != config.against]
+    corrected = correct_p_values([found[key].p for key in others])
+    p_values = dict(zip(others, map(format_p, corrected), strict=True))
     print(
+        f"Strict success in {config.in_row} tests in a row.\n\n"
         "| condition | starts | seeds that reach it | "
         f"episodes to {config.level:.0%} | ratio to {config.against} | "
-        f"P(faster than {config.against}) | success at the end |\n"
-        "|---|---|---|---|---|---|---|"
+        "p | p (Holm) | mean over all tests | success at the end |\n"
+        "|---|---|---|---|---|---|---|---|---|"
     )
-    for condition, curves in conditions.items():
-        for kind in sorted(curves):
-            print(row(condition, kind, curves, config))
+    for (condition, kind), each in found.items():
+        holm = p_values.get((condition, kind), "")
+        print(row(condition, kind, each, holm, conditions[condition][kind]))
     draw(conditions, config.picture)
 
 
-def row(condition: str, kind: str, curves: dict[str, Curves], config: Config) -> str:
+def row(condition: str, kind: str, found: Comparison, holm: str, curves: Curves) -> str:
     """Return a line of the table."""
-    found = compare(curves[kind], curves[config.against], config.level)
-    last = curves[kind].scores["success_loose"][:, -1]
+    last, rng = curves.scores[SCORE][:, -1], np.random.default_rng(0)
+    area = bootstrap(curves.area(), lambda each: float(each.mean()), rng=rng)
     cells = [
         condition,
         kind,
-        f"{found.n_reached} of {found.n_seeds}",
+        found.seeds,
         found.episodes.text(".0f"),
-        found.ratio.text(".2f"),
-        found.better.text(".2f"),
+        found.ratio.text(".2f") if holm else "1",
+        format_p(found.p) if holm else "",
+        holm,
+        area.text(".2f"),
         f"{last.mean():.0%} ({last.min():.0%} to {last.max():.0%})",
     ]
     return f"| {' | '.join(cells)} |"
@@ -76,7 +92,7 @@ def draw(conditions: dict[str, dict[str, Curves]], path: Path) -> None:
         axes = figure.subplots(n_rows, N_COLUMNS, sharey=True, squeeze=False)
         for ax, (condition, curves) in zip(axes.flat, conditions.items(), strict=False):
             shares = {
-                kind: (each.episodes, each.scores["success_loose"])
+                kind: (each.episodes, each.scores[SCORE])
                 for kind, each in curves.items()
             }
             draw_curves(ax, shares, label="success", share=True)

@@ -75,10 +75,11 @@ class Stream(IntEnum):
 
     STUDY = 0  # learners train on these
     CURVE = 1  # tests during training
-    FINAL = 2  # tests of trained policies
+    FINAL = 2  # tests of trained policies, during development
     FRESH = 3  # for `kaccess play`
     GROWTH = 4  # for `kaccess grow`
     STARTS = 5  # the starts `fresh`
+    HELD_OUT = 6  # tests of trained policies, for published numbers
 
 
 class _Outcome(IntEnum):

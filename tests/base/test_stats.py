@@ -63,8 +63,8 @@ def test_runs_that_are_alike_have_nearly_the_pooled_interval():
 
 def test_runs_at_0_or_1_have_an_interval_that_contains_them():
     none, all_ = share_over_runs([0] * 5, [500] * 5), share_over_runs([9, 9], [9, 9])
-    assert none.low == none.value == 0.0 and 0.0005 < none.high < 0.005
-    assert all_.high == all_.value == 1.0 and 0.5 < all_.low < 0.99
+    assert none == wilson(0, 2500)
+    assert all_ == wilson(18, 18)
 
 
 def test_larger_runs_count_for_more():

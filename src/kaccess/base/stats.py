@@ -71,10 +71,10 @@ def share_over_runs(
 ) -> Interval:
     """Return the share of hits over all runs, with an interval over runs and trials.
 
-    Trials of one run are more alike than trials of two runs, so the bootstrap is
-    hierarchical: it resamples runs first, then draws the share of each from what its
-    trials allow, a beta distribution (Jeffreys). Resampled trials would do the same but
-    for runs at 0 or 1, where they have no spread. One run has a Wilson interval.
+    Trials of one run are more alike than trials of two runs. So the bootstrap is
+    hierarchical: it resamples runs first, then the trials within each run. The interval
+    is at least as wide as Wilson's for all trials together, because resamples of runs
+    that are all at 0 or 1 do not vary. One run has a Wilson interval.
 
     With few runs this interval is too narrow, as every bootstrap is: show the number of
     runs and the worst run beside it.
@@ -90,12 +90,12 @@ def share_over_runs(
     rng = np.random.default_rng(0)
     hits, trials = np.asarray(n_hits), np.asarray(n)
     runs = rng.integers(len(trials), size=(n_resamples, len(trials)))
-    shares = rng.beta(hits[runs] + 0.5, trials[runs] - hits[runs] + 0.5)
-    pooled = (shares * trials[runs]).sum(axis=1) / trials[runs].sum(axis=1)
+    resampled = rng.binomial(trials[runs], (hits / trials)[runs])
+    shares = resampled.sum(axis=1) / trials[runs].sum(axis=1)
     tail = (1 - confidence) / 2
-    value = float(hits.sum() / trials.sum())
-    low, high = np.quantile(pooled, [tail, 1 - tail]).tolist()
-    return Interval(value, min(low, value), max(high, value))
+    low, high = np.quantile(shares, [tail, 1 - tail]).tolist()
+    pooled = wilson(int(hits.sum()), int(trials.sum()), confidence=confidence)
+    return Interval(pooled.value, min(low, pooled.low), max(high, pooled.high))
 
 
 def correct_p_values(p_values: Sequence[float]) -> list[float]:

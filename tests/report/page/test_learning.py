@@ -19,19 +19,25 @@ FALL_RECOVERY = RunsName("fall-recovery")
 def make_curves(*success):
     table = np.array(success, dtype=float)
     episodes = 25.0 * np.arange(1, table.shape[1] + 1)
-    return Curves(np.arange(len(table)), episodes, {"success_loose": table})
+    return Curves(np.arange(len(table)), episodes, {"success": table})
 
 
 def test_speed_is_compared_with_random_starts():
-    fast = make_curves([0.0, 0.96, 0.96, 1.0], [0.0, 0.96, 0.96, 0.96])
-    slow = make_curves([0.0, 0.0, 0.0, 0.95], [0.0, 0.0, 0.0, 0.9])
+    """Three tests in a row begin after 100 episodes or earlier."""
+    one, good = 1.0, 0.96
+    fast = make_curves([0, good, good, one, one, one], [0, good, good, good, 0, 0])
+    slow = make_curves([0, 0, 0, good, good, good], [0, one, one, 0, 0.9, 0.9])
     (table,) = _make_speed_table(FALL_RECOVERY, {"ka": fast, "rnd": slow})
-    assert table.head[0] == "starts"
-    one = "1.00 (1.00 to 1.00)"
-    ka = ["ka", "50", "50", "100, 1 of 2 seeds", "0.50 (0.50 to 0.50)", one]
-    late = ["100, 1 of 2 seeds", "100, 0 of 2 seeds"]
-    rnd = ["rnd", "100", *late, one, "0.50 (0.50 to 0.50)"]
-    assert table.rows == [ka, rnd]
+    assert table.head[:4] == ("starts", "to 90%", "to 95%", "to 99%")
+    ka = ["ka", "50", "50", "100, 1 of 2 seeds", "0.50 (0.50 to 0.50)", "0.333"]
+    late = ["100, 1 of 2 seeds", "100, 1 of 2 seeds", "100, 0 of 2 seeds"]
+    assert table.rows == [ka, ["rnd", *late, "1", ""]]
+    assert "at most 100 episodes" in table.note
+
+
+def test_too_few_tests_have_no_table():
+    two = make_curves([1.0, 1.0])
+    assert not _make_speed_table(FALL_RECOVERY, {"ka": two, "rnd": two})
 
 
 def test_there_is_no_table_without_random_starts_or_others():

@@ -4,8 +4,15 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from kaccess.evaluation.comparison import LEVELS, Comparison, compare
-from kaccess.evaluation.curves import Curves
+from kaccess.base.stats import correct_p_values
+from kaccess.evaluation.comparison import (
+    LEVELS,
+    Comparison,
+    compare,
+    find_common_horizon,
+    format_p,
+)
+from kaccess.evaluation.curves import IN_ROW, Curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
@@ -22,7 +29,7 @@ from kaccess.study import RunsName
 
 __all__ = ["make_learning_section"]
 
-_AGAINST, _LEVEL = "rnd", 0.95  # starts to compare with, and success level
+_AGAINST = "rnd"  # starts to compare with
 
 
 def make_learning_section(contents: Contents) -> Section:
@@ -86,41 +93,45 @@ def _draw_score(
 
 def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Table]:
     """Return episodes to each level of success, compared with random starts."""
-    if _AGAINST not in curves or len(curves) < 2:
+    n_tests = min(len(each.episodes) for each in curves.values())
+    if _AGAINST not in curves or len(curves) < 2 or n_tests < IN_ROW:
         return []
+    horizon = find_common_horizon(list(curves.values()))
     head = (
-        *("starts", *(f"to {level:.0%}" for level in LEVELS)),
-        *(f"to {_LEVEL:.0%}, ratio to {_AGAINST}", f"faster than {_AGAINST}"),
+        *("starts", *(f"to {level:.0%}" for level in sorted(LEVELS))),
+        *(f"to {LEVELS[0]:.0%}, ratio to {_AGAINST}", "p (Holm)"),
     )
     note = (
-        "Loose success, at the first test that reaches the level. Means over seeds, "
-        "with 95 % bootstrap intervals. A seed that never reaches a level counts with "
-        "all its episodes; then the mean is a lower bound. The last column is the "
-        f"probability that a seed reaches {_LEVEL:.0%} before a seed of {_AGAINST}."
+        f"Strict success. A level is reached at the first of {IN_ROW} tests in a row "
+        "that show it. Restricted means over seeds (Kaplan-Meier): at most "
+        f"{horizon:.0f} episodes count for a seed, also if it needs more. Intervals "
+        "(95 %) are a bootstrap over seeds, too narrow if there are few; p-values are "
+        f"of a permutation test, corrected for {len(curves) - 1} comparisons at once."
     )
-    return [
-        Table(
-            f"{runs.label}: training episodes to each level of success.",
-            head,
-            [_make_speed_row(curves, starts) for starts in curves],
-            note,
-        )
-    ]
+    caption = f"{runs.label}: training episodes to each level of success."
+    return [Table(caption, head, _make_speed_rows(curves, horizon), note)]
 
 
-def _make_speed_row(curves: Mapping[str, Curves], starts: str) -> list[str]:
-    found = [compare(curves[starts], curves[_AGAINST], level) for level in LEVELS]
-    middle = found[LEVELS.index(_LEVEL)]
+def _make_speed_rows(curves: Mapping[str, Curves], horizon: float) -> list[list[str]]:
+    found = {
+        (starts, level): compare(each, curves[_AGAINST], level, horizon=horizon)
+        for starts, each in curves.items()
+        for level in LEVELS
+    }
+    others = [starts for starts in curves if starts != _AGAINST]
+    corrected = correct_p_values([found[each, LEVELS[0]].p for each in others])
+    p = dict(zip(others, corrected, strict=True))
     return [
-        starts,
-        *map(_format_episodes, found),
-        middle.ratio.text(".2f"),
-        middle.better.text(".2f"),
+        [
+            starts,
+            *(_format_episodes(found[starts, level]) for level in sorted(LEVELS)),
+            found[starts, LEVELS[0]].ratio.text(".2f") if starts in p else "1",
+            format_p(p[starts]) if starts in p else "",
+        ]
+        for starts in curves
     ]
 
 
 def _format_episodes(found: Comparison) -> str:
     text = f"{found.episodes.value:.0f}"
-    if found.n_reached == found.n_seeds:
-        return text
-    return f"{text}, {found.n_reached} of {found.n_seeds} seeds"
+    return text if found.n_reached == found.n_seeds else f"{text}, {found.seeds} seeds"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.base.stats import Interval, wilson
+from kaccess.base.stats import Interval, share_over_runs, wilson
 from kaccess.study import LearnerName
 
 __all__ = ["Score", "find_best_run", "score_starts"]
@@ -24,6 +24,7 @@ class Score:
         reward_sd: Standard deviation of this reward over the poses.
         success: Share of episodes with success over all seeds.
         best: Share of episodes with success of the best seed.
+        worst: The same of the worst seed.
         seconds: Median time to success of the best seed [s]; NaN without success.
         work: Mean work of the best seed [J].
         clusters: Successes and test poses over all seeds, by cluster of the test pose.
@@ -36,6 +37,7 @@ class Score:
     reward_sd: float
     success: Interval
     best: Interval
+    worst: Interval
     seconds: float
     work: float
     clusters: Mapping[str, tuple[int, int]]
@@ -65,6 +67,7 @@ def _score_runs(starts: str, runs: Sequence[Mapping[str, Any]]) -> Score:
     counts = [
         _count_hits(run["summary"]["success"], run["summary"]["n"]) for run in runs
     ]
+    hits, n_poses = [hits for hits, _ in counts], [n for _, n in counts]
     time = best["time"]
     return Score(
         starts=starts,
@@ -72,8 +75,9 @@ def _score_runs(starts: str, runs: Sequence[Mapping[str, Any]]) -> Score:
         n_poses=int(best["n"]),
         reward=float(best["reward"]),
         reward_sd=float(best["reward_sd"]),
-        success=wilson(sum(hits for hits, _ in counts), sum(n for _, n in counts)),
+        success=share_over_runs(hits, n_poses),
         best=wilson(*_count_hits(best["success"], best["n"])),
+        worst=wilson(*min(counts, key=lambda each: each[0] / each[1])),
         seconds=np.nan if time is None else float(time),
         work=float(best["energy"]),
         clusters=_count_by_cluster(runs),

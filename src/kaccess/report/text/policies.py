@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kaccess.base.stats import wilson
+from kaccess.base.stats import share_over_runs
 from kaccess.base.tables import format_table
 from kaccess.config import TEST_SECONDS
 from kaccess.evaluation.evaluate import Evaluation
@@ -28,7 +28,7 @@ def format_evaluations(
     """
     head = (
         *("starts", "seeds", "reward (SD)", f"success in {seconds:g} s (95 %)"),
-        *("loose", "best seed", "time [s]", "work [J]", "worst cluster"),
+        *("loose", "best seed", "worst seed", "time [s]", "work [J]", "worst cluster"),
     )
     kinds: dict[str, list[Evaluation]] = {}
     for each in found:
@@ -37,6 +37,7 @@ def format_evaluations(
     n = found[0].summary.n
     note = f"From {n} poses that no policy trained on, {seconds:g} s each"
     note += f", under {under}." if under else "."
+    note += " Intervals are over seeds and poses; with few seeds they are too narrow."
     if ROUTES in kinds:
         note += f" {ROUTES}: the guide, which follows routes and has learned nothing."
     return f"{table}\n\n{note}"
@@ -44,10 +45,10 @@ def format_evaluations(
 
 def _make_row(kind: str, runs: Sequence[Evaluation]) -> list[str]:
     sums = [run.summary for run in runs]
-    hits = sum(round(each.success.value * each.n) for each in sums)
-    success = wilson(hits, sum(each.n for each in sums))
+    shares = [each.success.value for each in sums]
+    hits = [round(each.success.value * each.n) for each in sums]
+    success = share_over_runs(hits, [each.n for each in sums])
     loose = np.mean([each.success_loose.value for each in sums])
-    best = max(each.success.value for each in sums)
     reward = _mean(each.reward for each in sums)
     spread = _mean(each.reward_sd for each in sums)
     return [
@@ -56,7 +57,8 @@ def _make_row(kind: str, runs: Sequence[Evaluation]) -> list[str]:
         f"{reward:.1f} ({spread:.1f})",
         success.text(".1%"),
         f"{loose:.1%}",
-        f"{best:.1%}",
+        f"{max(shares):.1%}",
+        f"{min(shares):.1%}",
         f"{_mean(each.time for each in sums):.2f}",
         f"{_mean(each.energy for each in sums):.2f}",
         _find_worst(runs),

@@ -1,0 +1,79 @@
+"""Test a shipped policy on fresh poses, drawn our way and the paper's.
+
+python experiments/test_shipped.py bittle --out results/paper/shipped-policy.csv
+
+Ours (`move`): the robot moves into a pose while it falls. The paper's (`teleport`): it
+is dropped with random joints, which may be a tangle of legs that no motion leads into.
+The poses come from a random stream that nothing else uses.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from kaccess.base.csv_files import write_csv
+from kaccess.config import DEFAULT_TASK, EngineConfig, SampleConfig, TaskName
+from kaccess.engines import make_engine
+from kaccess.envs.tasks import make_task
+from kaccess.evaluation.pose_test import PoseTest, summarize
+from kaccess.policies.shipped import find_shipped
+from kaccess.poses import Stream, draw_poses
+from kaccess.robots import load_robot
+
+
+@dataclass(frozen=True)
+class Config:
+    """Policy to test, and from how many poses."""
+
+    robot: tyro.conf.Positional[str]
+    """Name of the robot."""
+    task: TaskName = DEFAULT_TASK
+    """Task that the policy learned."""
+    poses: int = 1000
+    """Number of poses drawn each way; those that the task cannot start from are left
+    out."""
+    seed: int = 0
+    """Seed of the poses."""
+    threads: int = 0
+    """CPU threads; 0 takes all."""
+    out: Path | None = None
+    """Table (CSV) to write."""
+
+
+def main(config: Config) -> None:
+    robot, task = load_robot(config.robot), make_task(config.task)
+    policy = find_shipped(config.robot, task.name)
+    engine = EngineConfig(threads=config.threads)
+    rows = []
+    for draw in ("move", "teleport"):
+        sample = robot.scale.fit(
+            SampleConfig(n=config.poses, seed=config.seed, draw=draw)
+        )
+        poses, _ = draw_poses(
+            robot, sample, engine=make_engine(engine, robot), stream=Stream.HELD_OUT
+        )
+        qpos = poses.qpos[task.qualifies(poses.qpos)]
+        test = PoseTest(task, robot, qpos, engine=engine)
+        found = summarize(test.score(policy.act))
+        rows.append(
+            {
+                "robot": config.robot,
+                "task": task.name,
+                "draw": draw,
+                "seed": f"{config.seed}",
+                "poses": f"{found.n}",
+                "success": f"{found.success.value:.4f}",
+                "low": f"{found.success.low:.4f}",
+                "high": f"{found.success.high:.4f}",
+                "success_loose": f"{found.success_loose.value:.4f}",
+                "seconds": f"{found.time:.2f}",
+            }
+        )
+        print(f"{draw}, {found.n} poses: {found.success.text('.1%')}", flush=True)
+    if config.out:
+        write_csv(config.out, rows)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
