@@ -11,6 +11,7 @@
 #   experiments/paper/run.sh gamma       # the same without guided-ka, with gamma 0.95 (after backflip): 14 minutes
 #   experiments/paper/run.sh returns     # guided or not, and backflips, with n-step returns (after guided and backflip): 25 minutes, and tests
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
+#   experiments/paper/run.sh tables      # every table of docs/results.md from the files in results/, no GPU: a minute
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -47,6 +48,7 @@ intervals() {  # into the study first, because learners in a table are not teste
   local table="$1/$(basename "$2")"
   $PYTHON experiments/paper/intervals.py "$1" --out "$table" "${@:3}"
   cp "$table" "$2"
+  $PYTHON experiments/pool_scores.py "$2" --digits 2
 }
 
 evaluate_all() {
@@ -67,7 +69,7 @@ seeds() {  # in a copy, because these were stopped by the clock, after 1080 epis
   $PYTHON experiments/paper/collect.py "$STUDY-seeds" results/paper/more-seeds --figures none
   intervals "$STUDY-seeds" results/paper/more-seeds/ten-thousand-poses.csv --kinds ka guided-rnd
   $PYTHON experiments/compare_starts.py results/paper/fall-recovery.csv --more results/paper/more-seeds/fall-recovery.csv \
-    --picture results/paper/ten-seeds.png
+    --planned ka --picture results/paper/ten-seeds.png
 }
 
 guided() {
@@ -75,7 +77,7 @@ guided() {
   $KACCESS train "$STUDY-guided" --starts rnd kmedoids guided-rnd guided-kmedoids --seeds 10 --episodes 250 \
     --test-every 10 $COMMON
   $PYTHON experiments/compare_starts.py "$STUDY-guided/train/fall-recovery" --table results/paper/guided.csv \
-    --picture results/paper/guided.png
+    --planned guided-rnd --picture results/paper/guided.png
 }
 
 harder() {
@@ -111,8 +113,9 @@ returns() {
   $KACCESS train "$STUDY-returns-guided" --starts rnd ka guided-rnd guided-ka --seeds 10 --episodes 300 --test-every 10 \
     --sac.return-steps 4 $MACHINE
   $PYTHON experiments/compare_starts.py "$STUDY-returns-guided/train/fall-recovery" --table $RETURNS/guided.csv \
-    --picture $RETURNS/guided.png
-  $PYTHON experiments/compare_starts.py $RETURNS/guided.csv --beside "1 step" results/paper/guided.csv --against "rnd, 1 step"
+    --planned guided-rnd --picture $RETURNS/guided.png
+  $PYTHON experiments/compare_starts.py $RETURNS/guided.csv --beside "1 step" results/paper/guided.csv --against "rnd, 1 step" \
+    --planned guided-rnd
   copy "$STUDY-returns"
   $KACCESS train "$STUDY-returns" --starts guided-rnd guided-ka --seeds 10 --episodes "$EPISODES" --test-every 50 \
     --sac.return-steps 4 $MACHINE
@@ -135,6 +138,33 @@ tests() {
   intervals "$STUDY" results/paper/ten-thousand-poses-best.csv --kinds guided-rnd --best
 }
 
+compare() {
+  echo; echo "== compare_starts.py $*"; $PYTHON experiments/compare_starts.py "$@"
+}
+
+tables() {  # into results/paper/tables.txt
+  local paper=results/paper robots=results/robots
+  {
+    compare $RETURNS/guided.csv --beside "1 step" $paper/guided.csv --against "rnd, 1 step" --planned guided-rnd
+    compare $RETURNS/guided.csv --planned guided-rnd
+    compare $paper/fall-recovery.csv --more $paper/more-seeds/fall-recovery.csv --planned ka
+    compare $paper/fall-recovery.csv --more $paper/more-seeds/fall-recovery.csv \
+      --beside "4 steps" $RETURNS/fall-recovery.csv --planned "guided-rnd, 4 steps"
+    compare $robots/go1-learning.csv --against fresh --planned guided-fresh
+    compare $robots/barkour-vb-learning.csv --against fresh --planned guided-fresh
+    compare $robots/anymal-c-learning.csv --against fresh --planned guided-fresh
+    compare $robots/a1.csv --planned guided-rnd
+    compare $robots/go2.csv --planned guided-rnd
+    for level in 0.95 0.9; do
+      echo; echo "== harder.py --level $level"
+      $PYTHON experiments/paper/harder.py $HARDER $HARDER.png --level $level
+    done
+    echo; echo "== pool_scores.py"
+    $PYTHON experiments/pool_scores.py $paper/{,returns/,more-seeds/}*-scores.csv $paper/gamma/*-scores.csv
+    $PYTHON experiments/pool_scores.py --digits 2 $paper/{,returns/,more-seeds/}ten-thousand-poses*.csv
+  } > $paper/tables.txt
+}
+
 case "${1:-}" in
   study) study ;;
   recovery) recovery ;;
@@ -145,5 +175,6 @@ case "${1:-}" in
   gamma) gamma ;;
   returns) returns ;;
   tests) tests ;;
-  *) sed -n '2,14s/^# \?//p' "$0"; exit 2 ;;
+  tables) tables ;;
+  *) sed -n '2,15s/^# \?//p' "$0"; exit 2 ;;
 esac

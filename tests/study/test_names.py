@@ -49,6 +49,11 @@ PLAIN, TRAINED_HARD = RunsName("fall-recovery"), RunsName("backflip", HARD)
         (TestName(PLAIN, False, ""), "fall-recovery", "Fall recovery"),
         (TestName(PLAIN, True, ""), "fall-recovery_best", "Fall recovery (best)"),
         (
+            TestName(PLAIN, True, "slope=10", held_out=True),
+            "fall-recovery_best_held-out_under_slope=10",
+            "Fall recovery (best, under slope=10, held-out poses)",
+        ),
+        (
             TestName(PLAIN, False, "slope=10"),
             "fall-recovery_under_slope=10",
             "Fall recovery (under slope=10)",

@@ -15,7 +15,8 @@ from kaccess.config import EvaluateConfig, PlayConfig, SampleConfig, TrainConfig
 from kaccess.envs.tasks.backflip import Backflip
 from kaccess.envs.tasks.fall_recovery import FallRecovery
 from kaccess.envs.tasks.stand import Stand
-from kaccess.evaluation.held_out import get_test_poses, group_poses
+from kaccess.evaluation.held_out import choose_poses, get_test_poses, group_poses
+from kaccess.evaluation.pose_test import PoseTest
 from kaccess.policies import Policy
 from kaccess.report.page.contents import read_contents
 from kaccess.sac import load_checkpoint
@@ -207,6 +208,43 @@ def test_test_poses_differ_from_training_poses_and_stay_the_same(study):
     np.testing.assert_array_equal(
         get_test_poses(Study(study), FallRecovery(), "final", 8).qpos, final
     )
+
+
+def test_published_numbers_have_test_poses_of_their_own(trained):
+    pipeline.evaluate(trained, EvaluateConfig(poses=4))
+    before = (trained / "evaluation" / "fall-recovery.json").read_bytes()
+    pipeline.evaluate(trained, EvaluateConfig(poses=4, held_out=True))
+    assert (trained / "evaluation" / "fall-recovery.json").read_bytes() == before
+    assert (trained / "evaluation" / "fall-recovery_held-out.json").exists()
+    final, kept = (
+        get_test_poses(Study(trained), FallRecovery(), kind, 4).qpos
+        for kind in ("final", "held-out")
+    )
+    assert np.abs(final[:, None] - kept[None]).max(axis=2).min() > 1e-6
+
+
+def test_each_test_of_a_curve_has_its_own_poses(study):
+    """They depend on the number of the test alone, and none comes twice in a test."""
+    opened = Study(study)
+    drawn = get_test_poses(opened, FallRecovery(), "curve", 10)
+    first, again, second = (
+        choose_poses(opened, drawn, 5, number=number) for number in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, second)
+    assert len(np.unique(first, axis=0)) == 5
+    assert (first[:, None] == drawn.qpos[None]).all(axis=2).any(axis=1).all()
+
+
+def test_tests_of_a_curve_can_share_their_poses(study, tiny):
+    config = replace(CONFIG, starts=("rnd",), seeds=1, test_anew=False)
+    out = pipeline.train(study, config, SAC, device="cpu") / "rnd" / "seed-0"
+    qpos = get_test_poses(Study(study), FallRecovery(), "curve", CONFIG.test_poses).qpos
+    scores = PoseTest(FallRecovery(), tiny, qpos).score(
+        Policy.load(out / "policy.safetensors").act
+    )
+    stored = float(rows(out / "evaluation.csv")[-1]["reward"])
+    assert scores.reward.mean() == pytest.approx(stored, abs=1e-3)
 
 
 def test_a_centroid_belongs_to_its_own_cluster(clustered):

@@ -78,7 +78,10 @@ class TrainConfig:
     test_every: Count = 50
     """Episodes between two tests of the learning curve."""
     test_poses: Poses = 100
-    """Number of test poses of the learning curve; no learner trains on them."""
+    """Number of poses of each of these tests; no learner trains on them."""
+    test_anew: bool = True
+    """Draw the poses of each test anew, from five times as many, so that nobody is
+    lucky twice. Otherwise all tests have the same poses."""
     test_engine: Literal["mujoco", "warp"] = "mujoco"
     """Simulator of these tests: mujoco (CPU), or warp (GPU) for many learners."""
     conditions: str = ""
@@ -173,6 +176,9 @@ class EvaluateConfig:
     the last one. The curve and this test use different poses."""
     poses: Poses = 500
     """Number of test poses."""
+    held_out: bool = False
+    """Take test poses that are kept for the numbers that you publish. Choose settings
+    and policies by the others."""
 
     def __post_init__(self) -> None:
         check_fields(self)

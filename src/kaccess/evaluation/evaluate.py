@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -74,14 +75,17 @@ def evaluate_study(
         n_robots=config.poses,
         best=config.best,
     )
-    held_out = find_test_poses(study, task, "final", config.poses, n_threads=n_threads)
+    kind: Literal["final", "held-out"] = "held-out" if config.held_out else "final"
+    held_out = find_test_poses(study, task, kind, config.poses, n_threads=n_threads)
     test = held_out.poses
     tester = PoseTest(task, test.robot, test.qpos, conditions=under, engine=engine)
     groups = group_poses(study, test, n_threads=n_threads)
     found = _score_all(controllers, tester, groups, progress)
     held_out.store()
     study.write_test(
-        TestName(RunsName(task.name, before.text), config.best, under.text),
+        TestName(
+            RunsName(task.name, before.text), config.best, under.text, config.held_out
+        ),
         {
             "n_poses": config.poses,
             "trained_under": before.text,

@@ -1,4 +1,9 @@
-"""Test poses, which no learner trains on, and groups of similar ones."""
+"""Test poses, which no learner trains on, and groups of similar ones.
+
+There are three kinds, from random streams of their own. `curve` is for tests during
+training. `final` is for tests of trained policies during development: whoever chooses
+settings or policies by them has tuned to them. `held-out` is for published numbers.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +13,7 @@ import numpy as np
 
 from kaccess.access import accessibility, estimate_pairs
 from kaccess.base.errors import InputError
-from kaccess.base.types import IntArray
+from kaccess.base.types import Array, IntArray
 from kaccess.config import DEFAULT_METHOD, EngineConfig, SampleConfig, read_config
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
@@ -17,9 +22,21 @@ from kaccess.starts import InitialStates
 from kaccess.study import Study
 from kaccess.study.starts import load_states
 
-__all__ = ["TestPoses", "find_test_poses", "get_test_poses", "group_poses"]
+__all__ = [
+    "TestPoses",
+    "choose_poses",
+    "find_test_poses",
+    "get_test_poses",
+    "group_poses",
+]
 
-_STREAM = {"curve": Stream.CURVE, "final": Stream.FINAL}
+_Kind = Literal["curve", "final", "held-out"]
+_STREAM = {
+    "curve": Stream.CURVE,
+    "final": Stream.FINAL,
+    "held-out": Stream.HELD_OUT,
+}
+_CHOICE = 1000  # marks the random stream of `choose_poses`
 # Poses drawn for each test pose: tried in turn until the task can start from enough.
 _DRAWN_PER_TEST = (1, 2, 4, 8, 16)
 
@@ -50,7 +67,7 @@ class TestPoses:
 def get_test_poses(
     study: Study,
     task: Task,
-    kind: Literal["curve", "final"],
+    kind: _Kind,
     n: int,
     *,
     n_threads: int = 0,
@@ -62,7 +79,7 @@ def get_test_poses(
 def find_test_poses(
     study: Study,
     task: Task,
-    kind: Literal["curve", "final"],
+    kind: _Kind,
     n: int,
     *,
     n_threads: int = 0,
@@ -70,8 +87,8 @@ def find_test_poses(
     """Return n test poses that the task can start from; nothing is stored yet.
 
     They are drawn like the poses of the study but from another random stream, and
-    belong in `tests/<kind>.npz`. The two kinds have no pose in common. The first poses
-    are the same for every n.
+    belong in `tests/<kind>.npz`. Two kinds have no pose in common. The first poses are
+    the same for every n.
     """
     robot, drawn = study.robot, None
     path = study.path / "tests" / f"{kind}.npz"
@@ -90,6 +107,16 @@ def find_test_poses(
         f"({len(qpos)} found, {n} needed). Test on fewer poses, or accept more of them "
         "in the task's `qualifies`."
     )
+
+
+def choose_poses(study: Study, poses: Poses, n: int, *, number: int) -> Array:
+    """Return n of these poses, (n, nq), for the test of this number.
+
+    Each number has its own random stream, so interrupted runs have the same tests.
+    """
+    seed = int(study.settings["sample"]["seed"])
+    rng = np.random.default_rng([seed, number, Stream.CURVE, _CHOICE])
+    return poses.qpos[rng.choice(len(poses), n, replace=False)]
 
 
 def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:

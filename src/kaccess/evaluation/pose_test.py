@@ -121,14 +121,19 @@ class PoseTest:
         n_policies: int = 1,
         engine: EngineName | EngineConfig = "mujoco",
     ) -> None:
-        conditions = conditions or Conditions()
-        placed = place_test_poses(qpos, robot, conditions)
-        self._qpos = np.tile(placed, (n_policies, 1))
+        self._robot, self._conditions = robot, conditions or Conditions()
+        self._n_policies = n_policies
+        self.place(qpos)
         task = task.fit_to(robot)
         self._n_steps = round(robot.scale.fit(TEST_SECONDS) * task.control_rate)
         self._episodes = Episodes(
-            task, robot, len(self._qpos), conditions=conditions, engine=engine
+            task, robot, len(self._qpos), conditions=self._conditions, engine=engine
         )
+
+    def place(self, qpos: Array) -> None:
+        """Test from other poses from now on, (n, nq); n must stay the same."""
+        placed = place_test_poses(qpos, self._robot, self._conditions)
+        self._qpos = np.tile(placed, (self._n_policies, 1))
 
     def score(self, act: Act) -> Scores:
         """Return the scores of policies; row i starts from pose i.

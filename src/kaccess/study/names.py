@@ -2,6 +2,7 @@
 
     train/fall-recovery@torque=0.6/guided-rnd/seed-0      RunsName / LearnerName
     evaluation/fall-recovery@torque=0.6_best_under_nominal.json        TestName
+    evaluation/fall-recovery_best_held-out.json                        TestName
 
 Conditions are in the compact form of `Conditions.text`, such as `torque=0.6`; it has
 no underscore and no at sign.
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
+_HELD_OUT = "_held-out"
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _LONGEST = 220  # characters of a file's name, without its ending and marks of drafts
 
@@ -125,6 +127,7 @@ class TestName:
         runs: The folder of runs.
         best: Whether the best policies were tested, not the last ones.
         under: Conditions of the test, in compact form; empty if nominal.
+        held_out: Whether the test poses are those kept for published numbers.
     """
 
     __test__ = False  # for pytest, which takes it for a test case
@@ -132,20 +135,24 @@ class TestName:
     runs: RunsName
     best: bool
     under: str
+    held_out: bool = False
 
     @classmethod
     def parse(cls, text: str) -> "TestName":
         """Return the name that a text such as `backflip_best_under_slope=10` means."""
         rest, other, under = text.partition(_UNDER)
+        held_out, rest = rest.endswith(_HELD_OUT), rest.removesuffix(_HELD_OUT)
         runs = RunsName.parse(rest.removesuffix(_BEST))
         if not other:
             under = runs.conditions
-        return cls(runs, rest.endswith(_BEST), "" if under == NOMINAL else under)
+        under = "" if under == NOMINAL else under
+        return cls(runs, rest.endswith(_BEST), under, held_out)
 
     @property
     def text(self) -> str:
         """The name as it is written."""
         name = self.runs.text + (_BEST if self.best else "")
+        name += _HELD_OUT if self.held_out else ""
         if self.under == self.runs.conditions:
             return name
         return f"{name}{_UNDER}{self.under or NOMINAL}"
@@ -156,6 +163,8 @@ class TestName:
         details = [self.runs.conditions, "best" if self.best else ""]
         if self.under != self.runs.conditions:
             details.append(f"under {self.under or NOMINAL}")
+        if self.held_out:
+            details.append("held-out poses")
         return _make_label(self.runs.task, details)
 
 

@@ -19,8 +19,8 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.held_out import find_test_poses
-from kaccess.evaluation.pose_test import PoseTest
+from kaccess.evaluation.held_out import choose_poses, find_test_poses
+from kaccess.evaluation.pose_test import PoseTest, Scores
 from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName, Study
 from kaccess.training.learners import (
@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # torch is loaded only to train
     from kaccess.sac import Evaluate, Policies, Trained
 
 __all__ = ["describe_policy", "make_curve_test", "train_learners"]
+
+_DRAWN_PER_POSE = 5  # poses to choose from, for each pose of a test
 
 
 def train_learners(
@@ -145,14 +147,14 @@ def make_curve_test(
     n_threads: int = 0,
 ) -> "Evaluate":
     """Return the test of the learning curve: all learners from the same poses."""
-    held_out = find_test_poses(
-        study, task, "curve", config.test_poses, n_threads=n_threads
-    )
+    n, steps_between = config.test_poses, config.test_every * task.episode_steps
+    n_drawn = _DRAWN_PER_POSE * n if config.test_anew else n
+    held_out = find_test_poses(study, task, "curve", n_drawn, n_threads=n_threads)
     poses = held_out.poses
     tester = PoseTest(
         task,
         study.robot,
-        poses.qpos,
+        poses.qpos[:n],
         conditions=conditions,
         n_policies=n_learners,
         engine=EngineConfig(engine=config.test_engine, threads=n_threads),
@@ -160,24 +162,32 @@ def make_curve_test(
 
     def test(policies: "Policies", step: int) -> dict[str, Array]:
         def act(obs: Array) -> Array:
-            actions = policies.act_all(obs.reshape(n_learners, len(poses), -1))
+            actions = policies.act_all(obs.reshape(n_learners, n, -1))
             return actions.reshape(len(obs), -1)
 
+        if config.test_anew:
+            number = step // steps_between
+            tester.place(choose_poses(study, poses, n, number=number))
         scores = tester.score(act)
         held_out.store()  # not before: training may be refused
-        shares = {
-            "reward": scores.reward,
-            "success": scores.success.astype(np.float64),
-            "success_loose": scores.success_loose.astype(np.float64),
-        }
-        means = {
-            name: values.reshape(n_learners, -1).mean(axis=1)
-            for name, values in shares.items()
-        }
-        spread = scores.reward.reshape(n_learners, -1).std(axis=1)
-        return means | {"reward_sd": spread}
+        return _average(scores, n_learners)
 
     return test
+
+
+def _average(scores: Scores, n_learners: int) -> dict[str, Array]:
+    """Return the scores of each learner over its poses, (n_learners,) by name."""
+    each = {
+        "reward": scores.reward,
+        "success": scores.success.astype(np.float64),
+        "success_loose": scores.success_loose.astype(np.float64),
+    }
+    means = {
+        name: values.reshape(n_learners, -1).mean(axis=1)
+        for name, values in each.items()
+    }
+    spread = scores.reward.reshape(n_learners, -1).std(axis=1)
+    return means | {"reward_sd": spread}
 
 
 def describe_policy(

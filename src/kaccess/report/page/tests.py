@@ -1,6 +1,7 @@
 """The section on tests: scores of the policies, in total and by cluster."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,13 @@ def _ask_again(contents: Contents, test: TestName) -> Missing:
     command = [f"kaccess evaluate {contents.study} --task {test.runs.task}", *words]
     return Missing(
         f"{test.label}: the graph has changed since {ROUTES} was tested.",
-        " ".join([*command, *(["--best"] if test.best else [])]),
+        " ".join(
+            [
+                *command,
+                *(["--best"] if test.best else []),
+                *(["--held-out"] if test.held_out else []),
+            ]
+        ),
     )
 
 
@@ -66,7 +73,7 @@ def _name_command(contents: Contents, task: str) -> str:
 
 def _make_table(contents: Contents, test: TestName, scores: list[Score]) -> Table:
     curves = contents.curves.get(test.runs, {})
-    same_task = test.text == "fall-recovery"
+    same_task = replace(test, held_out=False).text == "fall-recovery"
     same = same_task and contents.poses.robot.name == "bittle"
     paper = TABLE_II if same else None
     head = (
