@@ -15,7 +15,7 @@ import tyro
 
 from kaccess.config import TaskName
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.comparison import LEVELS, format_comparison
+from kaccess.evaluation.comparison import LEVELS, SCORE_NAMES, format_comparison
 from kaccess.evaluation.curves import (
     IN_ROW,
     load_curves,
@@ -86,7 +86,9 @@ def main(config: Config) -> None:
         }
         with figure_style():
             figure = make_figure(height=4.2)
-            draw_curves(figure.subplots(), shares, label="success", share=True)
+            draw_curves(
+                figure.subplots(), shares, label=SCORE_NAMES[config.score], share=True
+            )
             save_figure(figure, config.picture)
 
 

@@ -95,7 +95,7 @@ def draw(conditions: dict[str, dict[str, Curves]], path: Path) -> None:
                 kind: (each.episodes, each.scores[SCORE])
                 for kind, each in curves.items()
             }
-            draw_curves(ax, shares, label="success", share=True)
+            draw_curves(ax, shares, label="strict success", share=True)
             ax.set_title(condition)
             ax.get_legend().remove()
         for ax in axes.flat[len(conditions) :]:

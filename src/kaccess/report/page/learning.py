@@ -7,12 +7,13 @@ from matplotlib.figure import Figure
 from kaccess.base.stats import correct_p_values
 from kaccess.evaluation.comparison import (
     LEVELS,
+    SCORE_NAMES,
     Comparison,
     compare,
     find_common_horizon,
     format_p,
 )
-from kaccess.evaluation.curves import IN_ROW, Curves
+from kaccess.evaluation.curves import IN_ROW, SCORE, Curves
 from kaccess.report.figures import draw_curves
 from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
@@ -73,9 +74,10 @@ def _draw_reward(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
 def _draw_success(runs: RunsName, curves: Mapping[str, Curves]) -> Drawing:
     return Drawing(
         f"curves-{make_file_name(runs.text)}-success",
-        _draw_score(curves, "success", "success", share=True),
-        f"{runs.label}: share of test poses with success, over episodes of training.",
-        f"{runs.label}: share of test poses with success.",
+        _draw_score(curves, SCORE, SCORE_NAMES[SCORE], share=True),
+        f"{runs.label}: share of test poses with {SCORE_NAMES[SCORE]}, over episodes "
+        "of training.",
+        f"{runs.label}: share of test poses with {SCORE_NAMES[SCORE]}.",
     )
 
 
@@ -102,7 +104,7 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
         *(f"to {LEVELS[0]:.0%}, ratio to {_AGAINST}", "p (Holm)"),
     )
     note = (
-        f"Strict success. A level is reached at the first of {IN_ROW} tests in a row "
+        f"{SCORE_NAMES[SCORE].capitalize()}. A level is reached at the first of {IN_ROW} tests in a row "
         "that show it. Restricted means over seeds (Kaplan-Meier): at most "
         f"{horizon:.0f} episodes count for a seed, also if it needs more. Intervals "
         "(95 %) are a bootstrap over seeds, too narrow if there are few; p-values are "
