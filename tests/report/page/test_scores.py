@@ -45,7 +45,10 @@ def test_scores_by_kind_of_starts():
     ka, rnd = score_starts(POLICIES)
     assert (ka.starts, ka.n_seeds, ka.n_poses) == ("ka", 2, 10)
     assert ka.success.value == pytest.approx(12 / 20)
-    assert ka.best.value == pytest.approx(0.8)
+    assert ka.best == pytest.approx(0.8)
+    assert ka.worst == pytest.approx(0.4)
+    # Both resampled seeds are the worse one, or the better one, in 1 of 4 resamples.
+    assert ka.success.low < 0.4 and ka.success.high > 0.8
     assert (ka.reward, ka.reward_sd, ka.seconds) == (8.0, 1.5, 0.8)
     assert ka.clusters == {"0": (12, 12), "1": (0, 8)}
     assert np.isnan(rnd.seconds) and rnd.success.value == 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.base.stats import Interval, share_over_runs, wilson
+from kaccess.base.stats import Interval, share_over_runs
 from kaccess.study import LearnerName
 
 __all__ = ["Score", "find_best_run", "score_starts"]
@@ -36,8 +36,8 @@ class Score:
     reward: float
     reward_sd: float
     success: Interval
-    best: Interval
-    worst: Interval
+    best: float
+    worst: float
     seconds: float
     work: float
     clusters: Mapping[str, tuple[int, int]]
@@ -76,8 +76,8 @@ def _score_runs(starts: str, runs: Sequence[Mapping[str, Any]]) -> Score:
         reward=float(best["reward"]),
         reward_sd=float(best["reward_sd"]),
         success=share_over_runs(hits, n_poses),
-        best=wilson(*_count_hits(best["success"], best["n"])),
-        worst=wilson(*min(counts, key=lambda each: each[0] / each[1])),
+        best=max(hits / n for hits, n in counts),
+        worst=min(hits / n for hits, n in counts),
         seconds=np.nan if time is None else float(time),
         work=float(best["energy"]),
         clusters=_count_by_cluster(runs),

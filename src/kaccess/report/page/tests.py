@@ -82,11 +82,13 @@ def _make_table(contents: Contents, test: TestName, scores: list[Score]) -> Tabl
     )
     seconds = contents.poses.robot.scale.fit(TEST_SECONDS)
     note = (
-        f"Seeds: strict success within {seconds:g} s. Intervals (95 %) are Wilson's "
-        "for one seed; for all seeds they are a bootstrap over seeds and poses, which "
-        "is too narrow if there are few seeds. Reward, time and work are those of the "
-        "best seed. Time is the median time to lasting success."
+        f"Seeds: strict success within {seconds:g} s. The interval (95 %) is a "
+        "bootstrap over seeds and poses, which is too narrow if there are few seeds; "
+        "for one seed it is Wilson's. Reward, time and work are those of the best "
+        "seed. Time is the median time to lasting success."
     )
+    if paper:
+        note += " The paper drew its test poses with random joints (--draw teleport)."
     if ROUTES in [score.starts for score in scores]:
         note += f" {ROUTES}: the guide, which follows routes and has learned nothing."
     return Table(
@@ -106,8 +108,8 @@ def _make_row(
         f"{curves.episodes[-1]:.0f}" if curves else NONE,
         str(score.n_seeds),
         f"{format_number(score.reward)} ({format_number(score.reward_sd)})",
-        score.best.text(".1%"),
-        score.worst.text(".1%"),
+        f"{score.best:.1%}",
+        f"{score.worst:.1%}",
         score.success.text(".1%"),
         format_seconds(score.seconds),
         f"{format_number(score.work, 1)} J",
