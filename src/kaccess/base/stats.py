@@ -173,7 +173,7 @@ def probability_of_improvement(
 
 
 def bootstrap_samples(
-    samples: Sequence[Array],
+    samples: Sequence[np.ndarray],
     statistic: Callable[..., Any],
     *,
     rng: np.random.Generator,

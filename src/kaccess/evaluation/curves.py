@@ -10,7 +10,7 @@ from kaccess.base.csv_files import read_csv, write_csv
 from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.survival import Durations
-from kaccess.base.types import Array
+from kaccess.base.types import Array, BoolArray
 from kaccess.study.names import LearnerName, find_learners
 
 __all__ = [
@@ -66,8 +66,8 @@ class Curves:
         reached = self.scores[score] >= level
         horizon = self.find_horizon(in_row)
         rows = np.lib.stride_tricks.sliding_window_view(reached, in_row, axis=1)
-        begins = rows.all(axis=-1)
-        happened = begins.any(axis=1)
+        begins: BoolArray = np.asarray(rows.all(axis=-1))
+        happened: BoolArray = np.asarray(begins.any(axis=1))
         first = self.episodes[begins.argmax(axis=1)]
         return Durations(np.where(happened, first, horizon), happened)
 
