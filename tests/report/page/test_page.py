@@ -182,14 +182,15 @@ def test_runs_under_conditions_are_told_apart(html):
 def test_scores_are_on_the_page(html, whole_study):
     cells = re.findall(r"<tr><th scope=\"row\">ka</th>(.*?)</tr>", html)
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in cells]
-    texts = next(row for row in rows if len(row) == 7)
+    texts = next(row for row in rows if len(row) == 8)
     test = next(iter(Study(whole_study).tests()))
     ka = score_starts(read_scores(whole_study, test.text))[0]
     assert ka.starts == "ka" and ka.n_poses == N_TEST_POSES
     reward = f"{ka.reward:.2f} ({ka.reward_sd:.2f})"
     assert texts[:3] == [str(N_EPISODES), "2", reward]
-    assert texts[3:5] == [ka.best.text(".1%"), ka.success.text(".1%")]
-    assert texts[6] == f"{ka.work:.1f} J"
+    assert texts[3:5] == [f"{ka.best:.1%}", f"{ka.worst:.1%}"]
+    assert texts[5] == ka.success.text(".1%")
+    assert texts[7] == f"{ka.work:.1f} J"
 
 
 def test_times_of_the_stages_are_on_the_page(clustered, tmp_path):
