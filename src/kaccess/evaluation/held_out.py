@@ -9,7 +9,7 @@ import numpy as np
 from kaccess.access import accessibility, estimate_pairs
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
-from kaccess.config import DEFAULT_METHOD, EngineConfig, SampleConfig, read_config
+from kaccess.config import DEFAULT_METHOD, EngineConfig
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
@@ -93,8 +93,7 @@ def find_test_poses(
 
 
 def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:
-    settings = study.settings["sample"] | {"n": n, "mirror": False}
-    config = read_config(SampleConfig, settings)
+    config = study.sampling.for_others(n)
     drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
     names = tuple(f"{kind} pose {index}" for index in range(n))
     return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)

@@ -73,7 +73,7 @@ def write_plain_starts(study: Study) -> None:
 
 def _write_fresh(study: Study) -> None:
     """Draw poses like those of the study, and write them as the starts `fresh`."""
-    config = replace(study.sampling, n=_N_FRESH, mirror=False)
+    config = study.sampling.for_others(_N_FRESH)
     engine = make_engine("mujoco", study.robot, study.still)
     poses, _ = draw_poses(study.robot, config, engine=engine, stream=Stream.STARTS)
     _select_poses(poses, np.arange(len(poses))).save(_make_path(study, FRESH))
