@@ -18,7 +18,15 @@ from kaccess.config.checks import (
     check_left_out,
     whole,
 )
-from kaccess.config.names import DEFAULT_METHOD, METHODS, Draw, EngineName, Method
+from kaccess.config.names import (
+    DEFAULT_METHOD,
+    DEFAULT_TASK,
+    METHODS,
+    Draw,
+    EngineName,
+    Method,
+    TaskName,
+)
 from kaccess.config.scale import ForBittle
 
 __all__ = [
@@ -215,6 +223,9 @@ class ClusterConfig:
     """K-Access, or another method: K-Means on gravity and joints, the same with gravity
     weighted by 2, directed k-medoids (mean access from the best centroid), directed
     Louvain, Infomap, directed spectral clustering."""
+    task: TaskName = DEFAULT_TASK
+    """Task whose starts are wanted: only poses that it can start from are clustered.
+    Fall recovery starts from all, backflips from those rolled by less than 60 deg."""
     k: Poses | None = None
     """Number of clusters; by default the method chooses, K-Access the one with the best
     index. Louvain and Infomap always choose."""

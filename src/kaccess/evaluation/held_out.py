@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from kaccess.access import accessibility, estimate_pairs
+from kaccess.access import accessibility
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
 from kaccess.config import DEFAULT_METHOD, EngineConfig
@@ -15,6 +15,7 @@ from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
 from kaccess.starts import InitialStates
 from kaccess.study import Study
+from kaccess.study.start_times import estimate_between
 from kaccess.study.starts import load_states
 
 __all__ = ["TestPoses", "find_test_poses", "get_test_poses", "group_poses"]
@@ -124,13 +125,8 @@ def _find_clusters(
     study: Study, centroids: IntArray, poses: Poses, *, n_threads: int
 ) -> IntArray:
     """Return the cluster of each pose; -1 if no centroid reaches it in one move."""
-    qpos = np.concatenate([study.poses.qpos[centroids], poses.qpos])
-    both = Poses(poses.robot, qpos, np.empty((len(qpos), 0), bool))
-    k, n = len(centroids), len(poses)
-    source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
-    engine = _make_cpu_engine(study, n_threads)
-    found = estimate_pairs(both, source, goal, study.access_config, engine=engine)
-    times = found.times.reshape(k, n)
+    starts = study.poses.qpos[centroids]
+    times = estimate_between(study, starts, poses.qpos, n_threads=n_threads)
     from kaccess.cluster import KAccess  # it takes seconds to load
 
     clusters = KAccess.restore(centroids).predict(accessibility(times))

@@ -43,7 +43,7 @@ from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import GRAPH_FILE, read_graph, read_n_moves, write_graph
 from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
-from kaccess.study.names import RunsName, TestName, check_name
+from kaccess.study.names import OfTask, RunsName, TestName, check_name
 from kaccess.study.origin import describe_loading, describe_origin
 from kaccess.study.results import explain_result, read_results
 from kaccess.study.settings_file import (
@@ -76,7 +76,7 @@ class Study:
         self.path = Path(path)
         self.settings: dict[str, Any] = read_settings(self.path)
         self.arrays = Arrays(self.path / _ARRAYS_FOLDER)
-        self._clusterings: dict[str, StoredClustering] = {}
+        self._clusterings: dict[OfTask, StoredClustering] = {}
 
     @classmethod
     def open(cls, study: "StudyLike") -> "Study":
@@ -349,17 +349,25 @@ class Study:
 
     @property
     def clusterings(self) -> dict[str, StoredClustering]:
-        """Clusterings by method; an error while some times are not estimated."""
-        for method, content in self.read_jsons("clusters").items():
-            if method not in self._clusterings:
-                with explain_result(self.path / "clusters" / f"{method}.json"):
-                    known = StoredClustering.read(self.access, content)
-                self._clusterings[method] = known
-        return dict(sorted(self._clusterings.items()))
+        """Clusterings of all poses by method; an error while times are missing."""
+        found = self.all_clusterings
+        return {name.name: each for name, each in found.items() if not name.task}
 
-    def keep_clustering(self, method: str, clustering: StoredClustering) -> None:
+    @property
+    def all_clusterings(self) -> dict[OfTask, StoredClustering]:
+        """Clusterings of all poses, and of those that a task can start from."""
+        for text, content in self.read_jsons("clusters").items():
+            if (name := OfTask.parse(text)) not in self._clusterings:
+                with explain_result(self.path / "clusters" / f"{text}.json"):
+                    self._clusterings[name] = StoredClustering.read(
+                        self.access, content, whole=not name.task
+                    )
+        order = sorted(self._clusterings, key=lambda name: (name.task, name.name))
+        return {name: self._clusterings[name] for name in order}
+
+    def keep_clustering(self, name: OfTask, clustering: StoredClustering) -> None:
         """Keep a clustering in memory that was just stored."""
-        self._clusterings[method] = clustering
+        self._clusterings[name] = clustering
 
     def runs_folder(self, runs: RunsName) -> Path:
         """Return the folder of the runs of a task under some conditions."""
