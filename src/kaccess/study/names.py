@@ -76,6 +76,11 @@ class OfTask:
         """The name as it is written."""
         return f"{self.name}{_AT}{self.task}" if self.task else self.name
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Sort key: names without a task come first."""
+        return self.task, self.name
+
 
 @dataclass(frozen=True)
 class LearnerName:

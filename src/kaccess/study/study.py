@@ -67,7 +67,6 @@ class Study:
         path: Folder of the study.
 
     Attributes:
-        path: Folder of the study.
         settings: Content of `study.json`.
         arrays: Content of `study.zarr`.
     """
@@ -362,8 +361,7 @@ class Study:
                     self._clusterings[name] = StoredClustering.read(
                         self.access, content, whole=not name.task
                     )
-        order = sorted(self._clusterings, key=lambda name: (name.task, name.name))
-        return {name: self._clusterings[name] for name in order}
+        return dict(sorted(self._clusterings.items(), key=lambda item: item[0].key))
 
     def keep_clustering(self, name: OfTask, clustering: StoredClustering) -> None:
         """Keep a clustering in memory that was just stored."""
@@ -386,8 +384,8 @@ class Study:
 
     def tests(self) -> dict[TestName, dict[str, Any]]:
         """Return the stored scores of all tests."""
-        stored = self.read_jsons("evaluation")
-        return {TestName.parse(name): content for name, content in stored.items()}
+        found = self.read_jsons("evaluation").items()
+        return {TestName.parse(name): content for name, content in found}
 
     def write_json(self, name: str, content: Settings) -> Path:
         """Write a file of results, such as `clusters/kaccess.json`."""
