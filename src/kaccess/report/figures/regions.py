@@ -8,7 +8,7 @@ from matplotlib.ticker import (
     LogLocator,
     NullFormatter,
     PercentFormatter,
-    ScalarFormatter,
+    StrMethodFormatter,
 )
 
 from kaccess.base.types import Array
@@ -69,10 +69,10 @@ def draw_exploration(
             label=name,
         )
     ax.axvline(t_0, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
-    ax.annotate(f" $t_0$ = {t_0:.2g} s", (t_0, 0.0), va="bottom")
+    ax.annotate(f" $t_0$ = {t_0:.2g} s", (t_0, 0.2), va="center")
     _show_shares(ax, "poses reached")
     ax.set(xlabel="time of one move from a start [s]", xlim=(0, float(limits[-1])))
-    ax.legend(loc="lower right", ncols=2)
+    ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=9.5)
 
 
 def draw_redundancy(ax: Axes, regions: Mapping[str, Regions]) -> None:
@@ -93,7 +93,7 @@ def draw_redundancy(ax: Axes, regions: Mapping[str, Regions]) -> None:
         )
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.margins(x=0.15)
     _show_shares(ax, "poses in some region")
