@@ -13,7 +13,7 @@ import numpy as np
 import tyro
 
 from kaccess import Study
-from kaccess.base.types import Array
+from kaccess.base.types import Array, IntArray
 from kaccess.cluster import Quality, assess
 from kaccess.cluster.alternate import alternate, assign, spread_seeds
 
@@ -32,7 +32,7 @@ class Config:
     """Seed of the first centroids."""
 
 
-def run(access: Array, seeds: Array, *, sort: bool) -> tuple[Array, Quality]:
+def run(access: Array, seeds: IntArray, *, sort: bool) -> tuple[IntArray, Quality]:
     """Return the centroid of each pose after Algorithm 1, (n,), and the quality."""
     centroids = alternate(access, seeds, sort=sort).centroids
     labels, _ = assign(access, centroids)
