@@ -142,6 +142,32 @@ def test_orientations_are_drawn_as_in_the_paper(tiny):
     np.testing.assert_allclose(joints.max(axis=0), high, atol=0.01)
 
 
+def test_some_of_the_poses_are_used_the_same_each_time(tiny):
+    engine = make_engine("mujoco", tiny)
+    everything, drawn = draw_poses(tiny, SampleConfig(n=30), engine=engine)
+    config = SampleConfig(n=30, use=12)
+    used, draws = draw_poses(tiny, config, engine=engine)
+    again, _ = draw_poses(tiny, config, engine=engine)
+    np.testing.assert_array_equal(used.qpos, again.qpos)
+    drawn_qpos = everything.qpos.tolist()
+    rows = [drawn_qpos.index(qpos) for qpos in used.qpos.tolist()]
+    assert len(set(rows)) == 12 and rows == sorted(rows)
+    assert rows != list(range(12))  # a random choice, not the first ones
+    assert draws == drawn and len(used.contacts) == 12
+    other, _ = draw_poses(tiny, dataclasses.replace(config, seed=1), engine=engine)
+    assert not np.array_equal(other.qpos, used.qpos)
+
+
+def test_pairs_stay_together_if_only_some_are_used(bittle, engine):
+    config = SampleConfig(n=12, use=4, mirror=True)
+    poses, _ = draw_poses(bittle, config, engine=engine)
+    mirror = find_mirror(bittle)
+    assert len(poses) == 4 and poses.mirrored
+    np.testing.assert_array_equal(
+        poses.qpos[1::2], mirror.reflect_qpos(poses.qpos[::2])
+    )
+
+
 def test_mirrored_poses_come_in_pairs(bittle, engine):
     config = SampleConfig(n=8, mirror=True)
     poses, _ = draw_poses(bittle, config, engine=engine)
@@ -173,6 +199,9 @@ def test_a_robot_that_never_rests_is_an_error(tiny):
     [
         ({"n": 1}, "`n` must be at least 2, got 1"),
         ({"n": 3, "mirror": True}, "`n` must be even"),
+        ({"n": 8, "use": 3, "mirror": True}, "`use` must be even"),
+        ({"n": 8, "use": 9}, r"`use` must be at most `n` \(8\).* got 9"),
+        ({"n": 8, "use": 1}, "`use` must be at least 2, got 1"),
         ({"seed": -1}, "`seed` must not be negative"),
         ({"time_limit": 0.0}, "`time_limit` must be positive"),
         ({"drop_height": -1.0}, "`drop_height` must be positive"),

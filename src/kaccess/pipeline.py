@@ -40,7 +40,7 @@ from kaccess.config import (
 from kaccess.engines import make_engine, make_replayer
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
-from kaccess.study import StoredClustering, Study, StudyLike, starts, timed
+from kaccess.study import Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
 from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
 from kaccess.study.lock import claim_graph
@@ -239,22 +239,16 @@ def cluster(
 
     Args:
         study: Study or its folder.
-        config: Method, number of clusters and settings.
+        config: Method, task, number of clusters and settings.
         progress: Called with (numbers of clusters tried, numbers to try).
 
     Returns:
-        The file of initial states; the clustering is in `clusters/<method>.json`.
+        The file of initial states; the clustering is in `clusters/<method>.json`, or
+        `clusters/<method>@<task>.json` if the task cannot start from all poses.
     """
-    from kaccess.cluster.methods import fit_method
+    from kaccess.study.clustering import cluster_study
 
-    study = Study.open(study)
-    poses, matrix = study.poses, study.access
-    fit = fit_method(
-        matrix, config, gravity=poses.gravity, joints=poses.joints, progress=progress
-    )
-    found = StoredClustering.of(matrix, config, fit)
-    starts.write_plain_starts(study)
-    return starts.write_clustering(study, config.method, found)
+    return cluster_study(Study.open(study), config, progress=progress)
 
 
 def compare(study: StudyLike) -> "list[ComparisonRow]":

@@ -80,6 +80,7 @@ class Stream(IntEnum):
     GROWTH = 4  # for `kaccess grow`
     STARTS = 5  # the starts `fresh`
     HELD_OUT = 6  # tests of trained policies, for published numbers
+    CHOICE = 7  # which of the poses drawn are used
 
 
 class _Outcome(IntEnum):
@@ -128,7 +129,7 @@ def sample_poses(
         robot: Robot.
         n: Number of poses.
         seed: Seed of the draws.
-        config: How poses are drawn; its `n` and `seed` are ignored.
+        config: How poses are drawn; its `n`, `use` and `seed` are ignored.
         engine: Simulator, or its name or settings.
         progress: Called with (poses found, n) from time to time.
 
@@ -138,7 +139,7 @@ def sample_poses(
     Raises:
         InputError: If hardly any candidate comes to rest.
     """
-    config = replace(config or SampleConfig(), n=n, seed=seed)
+    config = replace(config or SampleConfig(), n=n, use=None, seed=seed)
     engine = as_engine(engine, robot)
     return draw_poses(robot, config, engine=engine, progress=progress)[0]
 
@@ -152,6 +153,8 @@ def draw_poses(
     progress: Progress | None = None,
 ) -> tuple[Poses, Draws]:
     """Sample poses as `sample_poses` does, and count the candidates.
+
+    The counts are of all n poses, also if only some of them are used.
 
     Args:
         robot: Robot.
@@ -179,10 +182,20 @@ def draw_poses(
 
     last = np.flatnonzero(outcomes == _Outcome.KEPT)[n - 1]
     draws = _count(outcomes[: last + 1])
-    qpos = qpos[:n]
+    qpos = _choose(qpos[:n], config)
     if mirror:
-        qpos = np.stack([qpos, mirror.reflect_qpos(qpos)], axis=1).reshape(config.n, -1)
+        both = np.stack([qpos, mirror.reflect_qpos(qpos)], axis=1)
+        qpos = both.reshape(2 * len(qpos), -1)
     return Poses(robot, qpos, robot.find_contacts(qpos)[0], config.mirror), draws
+
+
+def _choose(qpos: Array, config: SampleConfig) -> Array:
+    """Return the poses to use, in the order of drawing; with `mirror`, one per pair."""
+    if config.use is None:
+        return qpos
+    n_used = config.use // 2 if config.mirror else config.use
+    rng = np.random.default_rng([config.seed, 0, Stream.CHOICE])
+    return qpos[np.sort(rng.permutation(len(qpos))[:n_used])]
 
 
 def settle_keyframes(robot: Robot, names: Sequence[str], *, engine: Engine) -> Array:

@@ -17,7 +17,7 @@ from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.npz_files import read_npz, write_npz
 from kaccess.base.types import Array, BoolArray
-from kaccess.config import DEFAULT_METHOD, METHODS
+from kaccess.config import DEFAULT_METHOD, DEFAULT_TASK, METHODS, TASKS
 
 __all__ = [
     "FRESH",
@@ -25,6 +25,7 @@ __all__ = [
     "KEYFRAME_STARTS",
     "InitialStates",
     "find_command",
+    "is_clustering",
     "list_starts",
     "parse_mixture",
 ]
@@ -164,8 +165,19 @@ def list_starts() -> list[str]:
     return [*(info.starts for info in METHODS.values()), "rnd", *KEYFRAME_STARTS]
 
 
-def find_command(name: str, study: Path) -> str | None:
-    """Return the command that writes these starts; None if there is no such command."""
+def is_clustering(name: str) -> bool:
+    """Return whether starts of that name are the centroids of a clustering."""
+    return name in (info.starts for info in METHODS.values())
+
+
+def find_command(name: str, study: Path, task: str = DEFAULT_TASK) -> str | None:
+    """Return the command that writes these starts; None if there is no such command.
+
+    Args:
+        name: Name of the starts.
+        study: Folder of the study.
+        task: Task to learn from them.
+    """
     if name not in list_starts():
         return None
     options = {
@@ -173,7 +185,9 @@ def find_command(name: str, study: Path) -> str | None:
         for method, info in METHODS.items()
         if method != DEFAULT_METHOD
     }
-    return f"kaccess cluster {study}{options.get(name, '')}"  # any method writes rnd
+    for_task = is_clustering(name) and task in TASKS and task != DEFAULT_TASK
+    option = options.get(name, "") + (f" --task {task}" if for_task else "")
+    return f"kaccess cluster {study}{option}"  # any method writes rnd
 
 
 def parse_mixture(text: str) -> dict[str, float]:

@@ -6,31 +6,45 @@ FLOOR = 1e-8
 
 
 def run_algorithm_1(access, k, first):
-    """Return centroids and assignment of Algorithm 1; ties go to the lowest index."""
-    n = len(access)
-    chosen = [first]
+    """Return `cIndex` and `assignment` of Algorithm 1, line by line.
+
+    `min` and `max` return the first of equal candidates: the first centroid of the
+    list, or the lowest pose. The assignment names the centroid of each pose. `first`
+    is what line 2 draws, and line 8 has a value that no assignment equals.
+    """
+    c_index = [first]  # lines 1 and 2
     for _ in range(1, k):
-        ties = [sum(access[c][j] + access[j][c] for c in chosen) for j in range(n)]
-        free = [j for j in range(n) if j not in chosen]
-        chosen.append(min(free, key=lambda j: (ties[j], j)))
-    assignment, previous = _assign(access, chosen), None
-    seen = []
-    while assignment != previous and assignment not in seen:
-        seen.append(assignment)
-        previous = assignment
-        chosen = [_recentre(access, assignment, c) for c in chosen]
-        assignment = _assign(access, chosen)
-    return sorted(chosen), assignment
+        c_access = _sum_access(access, c_index)
+        free = [j for j in range(len(access)) if j not in c_index]
+        c_index.append(min(free, key=lambda j: c_access[j]))  # line 5
+    assignment = _assign(access, c_index)
+    earlier = []  # the paper's loop would not end if assignments came back
+    while assignment not in earlier:
+        earlier.append(assignment)
+        c_index = [_recentre(access, assignment, c) for c in c_index]
+        assignment = _assign(access, c_index)
+    return c_index, assignment
 
 
-def _assign(access, chosen):
-    best = [min(chosen, key=lambda c: (-access[c][j], c)) for j in range(len(access))]
-    return [j if j in chosen else c for j, c in enumerate(best)]
+def _sum_access(access, c_index):
+    """Line 4: access from and to the centroids so far."""
+    total = [0.0] * len(access)
+    for c in c_index:
+        for j in range(len(access)):
+            total[j] += access[c][j] + access[j][c]
+    return total
+
+
+def _assign(access, c_index):
+    """Lines 7 and 12; a centroid belongs to itself."""
+    best = [max(c_index, key=lambda c: access[c][j]) for j in range(len(access))]
+    return [j if j in c_index else c for j, c in enumerate(best)]
 
 
 def _recentre(access, assignment, centroid):
+    """Line 11: the member with the best worst access to the members."""
     members = [j for j, c in enumerate(assignment) if c == centroid]
-    return min(members, key=lambda m: (-min(access[m][j] for j in members), m))
+    return max(members, key=lambda m: min(access[m][j] for j in members))
 
 
 def compute_index_of_labels(access, centroids, labels, alpha=1.0):
@@ -49,8 +63,8 @@ def compute_index_of_labels(access, centroids, labels, alpha=1.0):
 
 
 def compute_index(access, centroids, alpha=1.0):
-    """Return the index I of the clusters around a set of centroids."""
-    centroids = sorted(int(c) for c in centroids)
+    """Return the index I of the clusters around a list of centroids."""
+    centroids = [int(c) for c in centroids]
     labels = [centroids.index(c) for c in _assign(access, centroids)]
     return compute_index_of_labels(access, centroids, labels, alpha)[0]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from kaccess.cluster import alternate as alternation
 from kaccess.cluster.alternate import alternate, assign, recentre, spread_seeds
-from tests.cluster.oracles import make_directed_blocks, run_algorithm_1
+from tests.cluster.oracles import FLOOR, make_directed_blocks, run_algorithm_1
 from tests.cluster.strategies import problems
 
 
@@ -59,10 +59,72 @@ def test_recentring_chooses_the_best_worst_case(blocks):
     np.testing.assert_array_equal(recentre(blocks, labels), [1, 3])
 
 
-def test_a_tie_goes_to_the_lowest_pose(blocks):
+def test_a_tie_goes_to_the_first_centroid_of_the_list(blocks):
     labels, best = assign(blocks, np.array([1, 2]))
     np.testing.assert_array_equal(labels, [0, 0, 1, 0, 0])  # nothing reaches 3 and 4
     np.testing.assert_array_equal(best, [0.8, 1.0, 1.0, 0.0, 0.0])
+    labels, _ = assign(blocks, np.array([2, 1]))
+    np.testing.assert_array_equal(labels, [1, 1, 0, 0, 0])
+
+
+def make_pairs_and_a_loner():
+    """Poses 0 and 1 reach each other, so do 2 and 3; nothing reaches 4."""
+    access = np.full((5, 5), FLOOR)
+    np.fill_diagonal(access, 1.0)
+    access[0, 1] = access[1, 0] = access[2, 3] = access[3, 2] = 0.5
+    return access
+
+
+def test_a_pose_that_no_centroid_reaches_joins_the_first_of_the_list():
+    """Seeds are 3, then 0, the lowest of 0, 1 and 4, which tie.
+
+    Pose 4 ties at the floor and joins 3. In the cluster {2, 3, 4}, each has the floor
+    as its worst access, so 2 becomes the centroid, in the place of 3. Pose 4 stays with
+    it, although 0 is the lower pose.
+    """
+    access = make_pairs_and_a_loner()
+    seeds = spread_seeds(access, 3, 2)
+    np.testing.assert_array_equal(seeds, [3, 0])
+    end = alternate(access, seeds)
+    np.testing.assert_array_equal(end.centroids, [2, 0])
+    np.testing.assert_array_equal(assign(access, end.centroids)[0], [1, 1, 0, 0, 0])
+    assert (end.n_iter, end.converged) == (2, True)
+
+
+def test_a_sorted_list_gives_such_a_pose_to_the_lowest_centroid():
+    access = make_pairs_and_a_loner()
+    end = alternate(access, np.array([3, 0]), sort=True)
+    np.testing.assert_array_equal(end.centroids, [0, 2])
+    np.testing.assert_array_equal(assign(access, end.centroids)[0], [0, 0, 1, 1, 0])
+
+
+def test_a_cluster_keeps_its_place_when_its_centroid_moves():
+    """Pose 0 reaches all of its cluster best, but 3 was picked first and stays first.
+
+    Poses 0, 3 and 4 form a cluster with 0 as its best centroid, so the list goes from
+    [3, 1] to [0, 1], and from [1, 3] to [1, 0]. Pose 2 is reached equally from both.
+    """
+    access = np.full((5, 5), FLOOR)
+    np.fill_diagonal(access, 1.0)
+    access[3, 0] = access[3, 4] = 0.3
+    access[0, 3] = access[0, 4] = 0.9
+    access[[0, 1, 3], 2] = 0.2
+    for seeds, expected, home in (([3, 1], [0, 1], 0), ([1, 3], [1, 0], 0)):
+        end = alternate(access, np.array(seeds))
+        np.testing.assert_array_equal(end.centroids, expected)
+        assert assign(access, end.centroids)[0][2] == home
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems())
+def test_without_ties_the_order_of_the_list_does_not_matter(problem):
+    access, k, first = problem
+    noise = 1e-3 * np.random.default_rng(first).random(access.shape)
+    access = np.minimum(access, 0.9) + noise
+    np.fill_diagonal(access, 1.0)
+    seeds = spread_seeds(access, first, k)
+    one, other = alternate(access, seeds), alternate(access, seeds, sort=True)
+    np.testing.assert_array_equal(np.sort(one.centroids), other.centroids)
 
 
 def test_a_cycle_ends_without_convergence(monkeypatch, blocks):

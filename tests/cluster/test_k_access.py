@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from kaccess.base.errors import InputError
 from kaccess.cluster import KAccess
 from tests.cluster.oracles import (
+    FLOOR,
     compute_index,
     compute_mean_access,
     make_directed_blocks,
@@ -24,9 +25,9 @@ SOLVERS = ["swap", "alternate"]
 @pytest.mark.parametrize("seed", range(5))
 def test_finds_blocks_and_their_best_centroids(blocks, solver, seed):
     model = KAccess(2, solver=solver, random_state=seed).fit(blocks)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1])
-    np.testing.assert_array_equal(model.centroid_indices_, [1, 3])
-    np.testing.assert_allclose(model.intra_, [0.8, 0.7])
+    homes = model.centroid_indices_[model.labels_]
+    np.testing.assert_array_equal(homes, [1, 1, 1, 3, 3])
+    np.testing.assert_allclose(model.intra_[model.labels_], [0.8] * 3 + [0.7] * 2)
     assert model.index_ == pytest.approx(
         compute_index(np.maximum(blocks, 1e-8), [1, 3])
     )
@@ -52,6 +53,18 @@ def test_each_pose_joins_its_best_centroid_and_a_centroid_itself(problem):
         expected = access[model.centroid_indices_].argmax(axis=0)
         expected[model.centroid_indices_] = np.arange(k)
         np.testing.assert_array_equal(model.labels_, expected)
+
+
+@pytest.mark.parametrize(("seed", "k"), [(11, 4), (19, 3), (47, 4)])
+def test_swap_is_never_worse_than_algorithm_1_where_poses_tie(seed, k):
+    """On these matrices, swaps end with a lower index than Algorithm 1's list has."""
+    access = np.random.default_rng(seed).choice([FLOOR] * 3 + [0.1, 0.5, 0.9], (6, 6))
+    np.fill_diagonal(access, 1.0)
+    swap, alternate = (
+        KAccess(k, solver=solver, n_init=1, first=0).fit(access) for solver in SOLVERS
+    )
+    assert swap.index_ == alternate.index_
+    np.testing.assert_array_equal(swap.centroid_indices_, alternate.centroid_indices_)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -36,7 +36,7 @@ def replace_one(access, kept, alpha, bar, *, gone=None):
 
 def find_replacement_slowly(access, kept, alpha):
     others = [p for p in range(len(access)) if p not in kept]
-    scores = [compute_index(access, [*kept, p], alpha) for p in others]
+    scores = [compute_index(access, sorted([*kept, p]), alpha) for p in others]
     return max(scores), dict(zip(others, scores, strict=True))
 
 

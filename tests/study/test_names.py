@@ -4,7 +4,7 @@ import pytest
 
 from kaccess import InputError
 from kaccess.study import ROUTES, LearnerName, RunsName, TestName
-from kaccess.study.names import check_name, find_learners, name_population
+from kaccess.study.names import OfTask, check_name, find_learners, name_population
 
 HARD = "torque=0.6,delay=0.04"
 
@@ -38,6 +38,15 @@ def test_an_invalid_learner_name_is_an_error(text):
 def test_run_names_are_parsed_back(name, text, label):
     assert (name.text, name.label) == (text, label)
     assert RunsName.parse(text) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [(OfTask("ka"), "ka"), (OfTask("kaccess", "backflip"), "kaccess@backflip")],
+)
+def test_names_of_starts_and_clusterings_are_parsed_back(name, text):
+    assert name.text == text
+    assert OfTask.parse(text) == name
 
 
 PLAIN, TRAINED_HARD = RunsName("fall-recovery"), RunsName("backflip", HARD)

@@ -1,11 +1,13 @@
 """Algorithm 1 of the paper: spread seeds, then alternate assignment and re-centring.
 
-Every tie goes to the lowest pose index. Centroids are kept in ascending order, so that
-the first maximum in a column of `access[centroids]` obeys this rule, and a clustering
-depends only on the *set* of its centroids.
+Centroids are a list, in the order in which they were picked; a cluster keeps its place
+in the list when its centroid moves. A pose that several centroids reach equally well
+goes to the first of them in the list. So all poses that no centroid reaches, with 1e-8
+from each, go to the first one. Other ties go to the lowest pose index.
 
-Two lines of the paper are unclear. Here, the first centroid is any of the n poses, and
-a centroid belongs to its own cluster even if a duplicate of it is a centroid too.
+The paper leaves some lines open. Here, as in the authors' later code, the first
+centroid is any of the n poses, a pose is picked only once (line 5), and a centroid
+belongs to its own cluster even if it has a duplicate earlier in the list.
 """
 
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ class Alternation:
     """Result of Algorithm 1.
 
     Args:
-        centroids: (k,) pose indices in ascending order.
+        centroids: (k,) pose indices; the place of each in the list is its cluster.
         n_iter: Rounds of re-centring and assignment.
         converged: Whether the assignments stopped changing.
     """
@@ -55,24 +57,30 @@ def spread_seeds(access: Array, first: int, n_seeds: int) -> IntArray:
     return seeds
 
 
-def alternate(access: Array, seeds: IntArray, *, max_iter: int = 300) -> Alternation:
+def alternate(
+    access: Array, seeds: IntArray, *, max_iter: int = 300, sort: bool = False
+) -> Alternation:
     """Alternate between assignment and re-centring until assignments stay the same.
 
     Args:
         access: (n, n) accessibility matrix.
-        seeds: (k,) distinct poses to start from.
+        seeds: (k,) distinct poses to start from, as a list: its order decides ties.
         max_iter: Largest number of rounds.
+        sort: Whether to sort the list in each round. Then ties go to the lowest pose
+            index, and the clusters depend only on the set of centroids, as swaps need.
 
     Returns:
         The last centroids. `converged` is false if `max_iter` was reached, or if the
         centroids repeat in a cycle.
     """
-    centroids = np.sort(seeds)
+    centroids = np.sort(seeds) if sort else np.array(seeds)
     seen = set()
     for n_iter in range(1, max_iter + 1):
         seen.add(centroids.tobytes())
         labels, _ = assign(access, centroids)
-        previous, centroids = centroids, np.sort(recentre(access, labels))
+        previous, centroids = centroids, recentre(access, labels)
+        if sort:
+            centroids = np.sort(centroids)
         if np.array_equal(centroids, previous):
             return Alternation(centroids, n_iter, converged=True)
         if centroids.tobytes() in seen:
@@ -86,7 +94,7 @@ def assign(access: Array, centroids: IntArray) -> tuple[IntArray, Array]:
 
     Args:
         access: (n, n) accessibility matrix.
-        centroids: (k,) pose indices in ascending order.
+        centroids: (k,) pose indices; the first of equally good ones gets a pose.
     """
     labels = np.zeros(access.shape[1], dtype=np.intp)
     best = access[centroids[0]].copy()

@@ -5,14 +5,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.metrics import adjusted_mutual_info_score
 
 from kaccess.base.tables import format_table
-from kaccess.base.types import IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.cluster.matrix import check_access
 from kaccess.cluster.quality import Quality, assess, measure_unreachable
+from kaccess.cluster.regions import Regions
 from kaccess.cluster.validation import Clustering
 
-__all__ = ["ComparisonRow", "Labelling", "compare", "format_comparison", "make_row"]
+__all__ = [
+    "ComparisonRow",
+    "Labelling",
+    "compare",
+    "format_cells",
+    "format_comparison",
+    "make_row",
+    "make_starts_row",
+    "measure_contact",
+    "name_regions",
+]
 
 
 @dataclass(frozen=True)
@@ -30,30 +42,36 @@ class Labelling:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """Quality of the clustering by one method.
+    """Quality of the clustering by one method, or of starts that are no centroids.
 
     Args:
-        name: Name of the method.
-        n_clusters: Number of clusters.
-        index: The paper's index I.
+        name: Name of the method or of the starts.
+        n_clusters: Number of clusters, or of starts.
         coverage: Share of poses that a centroid other than the pose itself reaches.
         n_uncovered: Number of poses that no centroid reaches; `sizes` includes them.
+        index: The paper's index I. This and the next three are None without clusters.
         unreachable: Share of ordered pairs within clusters that are not reached.
         n_singletons: Number of clusters with only one pose.
         sizes: (k,) number of members of each cluster, largest first.
         landed: Share of poses at which some move from a centroid lands, whatever was
             commanded; None if it is not known where moves end.
+        regions: Exploration regions of the centroids; None without times.
+        contact: Adjusted mutual information of clusters and contact cases: 1 if they
+            are the same partition, about 0 if they have nothing to do with each other.
+            None if the contacts are not known.
     """
 
     name: str
     n_clusters: int
-    index: float
     coverage: float
     n_uncovered: int
-    unreachable: float
-    n_singletons: int
-    sizes: IntArray
+    index: float | None = None
+    unreachable: float | None = None
+    n_singletons: int | None = None
+    sizes: IntArray | None = None
     landed: float | None = None
+    regions: Regions | None = None
+    contact: float | None = None
 
 
 def compare(
@@ -75,47 +93,83 @@ def compare(
     return rows
 
 
-def make_row(
-    name: str, quality: Quality, unreachable: float, landed: float | None = None
-) -> ComparisonRow:
+def make_row(name: str, quality: Quality, unreachable: float) -> ComparisonRow:
     """Return the row of one method, from its quality.
 
     Args:
         name: Name of the method.
         quality: Quality of its clustering.
         unreachable: Share of ordered pairs within clusters that are not reached.
-        landed: Share of poses at which some move from a centroid lands.
     """
     return ComparisonRow(
         name=name,
         n_clusters=len(quality.sizes),
-        index=quality.index,
         coverage=quality.coverage,
         n_uncovered=len(quality.uncovered),
+        index=quality.index,
         unreachable=unreachable,
         n_singletons=len(quality.singletons),
         sizes=np.sort(quality.sizes)[::-1],
-        landed=landed,
     )
+
+
+def make_starts_row(name: str, times: Array) -> ComparisonRow:
+    """Return the row of starts that are no centroids.
+
+    Args:
+        name: Name of the starts.
+        times: (k, n) seconds from each start to each other pose; inf: not reached.
+    """
+    covered = np.isfinite(times).any(axis=0)
+    n_uncovered = int((~covered).sum())
+    return ComparisonRow(name, len(times), float(covered.mean()), n_uncovered)
+
+
+def measure_contact(labels: IntArray, contacts: BoolArray) -> float:
+    """Return the adjusted mutual information of clusters and contact cases.
+
+    Args:
+        labels: (n,) cluster of each pose.
+        contacts: (n, n_parts) which parts touch the ground in each pose.
+    """
+    cases = np.unique(contacts, axis=0, return_inverse=True)[1].ravel()
+    return float(adjusted_mutual_info_score(cases, labels))
 
 
 def format_comparison(rows: Sequence[ComparisonRow]) -> str:
     """Return a table with one row for each method."""
-    head = ("method", "k", "index", "coverage", "landed", "uncovered", "unreachable")
-    more = ("single", "sizes (max / median / min)")
-    return format_table((*head, *more), map(_format_cells, rows))
+    head = ("method", "k", "index", "coverage", "landed", name_regions(rows))
+    more = ("redundancy", "contact", "uncovered", "unreachable", "single")
+    sizes = "sizes (max / median / min)"
+    return format_table((*head, *more, sizes), map(format_cells, rows))
 
 
-def _format_cells(row: ComparisonRow) -> list[str]:
-    sizes = row.sizes
+def name_regions(rows: Sequence[ComparisonRow]) -> str:
+    """Return the name of the column of exploration regions, such as `within 0.5 s`."""
+    known = [row.regions.t_0 for row in rows if row.regions]
+    return f"within {known[0]:.2g} s" if known else "within t_0"
+
+
+def format_cells(row: ComparisonRow) -> list[str]:
+    """Return the cells of a row; what is not known is a dash."""
+    regions, sizes = row.regions, row.sizes
     return [
         row.name,
         f"{row.n_clusters}",
-        f"{row.index:.2f}",
+        _format(row.index, ".2f"),
         f"{row.coverage:.1%}",
-        "-" if row.landed is None else f"{row.landed:.1%}",
+        _format(row.landed, ".1%"),
+        _format(regions.share if regions else None, ".1%"),
+        _format(regions.redundancy if regions else None, ".1f"),
+        _format(row.contact, ".2f"),
         f"{row.n_uncovered}",
-        f"{row.unreachable:.1%}",
-        f"{row.n_singletons}",
-        f"{sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}",
+        _format(row.unreachable, ".1%"),
+        _format(row.n_singletons, "d"),
+        "-"
+        if sizes is None
+        else f"{sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}",
     ]
+
+
+def _format(value: float | None, style: str) -> str:
+    return "-" if value is None else format(value, style)

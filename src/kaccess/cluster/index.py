@@ -17,7 +17,7 @@ def compute_index(
     Args:
         rows: (k, n) access from each centroid to each pose.
         columns: (k, n) access from each pose to each centroid.
-        centroids: (k,) pose indices in ascending order.
+        centroids: (k,) pose indices; the first of equally good ones gets a pose.
         alpha: Penalty for each cluster with only one pose.
     """
     k = len(centroids)

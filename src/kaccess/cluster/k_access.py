@@ -25,14 +25,14 @@ __all__ = ["KAccess"]
 class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
     """Cluster poses by how accessible they are from one another.
 
-    Every tie goes to the lowest pose index, and a centroid is always a member of its
-    own cluster. So poses that no centroid reaches get the label of the first cluster;
-    `uncovered_` lists them.
+    A pose that several centroids reach equally well goes to the first of them in
+    `centroid_indices_`, and a centroid is always a member of its own cluster. So poses
+    that no centroid reaches get the label 0; `uncovered_` lists them.
 
     Args:
         n_clusters: Number of clusters, k.
-        solver: "alternate" is Algorithm 1 of the paper. "swap" continues from its best
-            result: it swaps a centroid for another pose until no swap helps.
+        solver: "alternate" is Algorithm 1 of the paper, to the letter with `n_init=1`.
+            "swap" goes on: it swaps a centroid for another pose until no swap helps.
         objective: Score that chooses the best restart and that swaps raise: "index",
             the paper's index I, or "access", the mean access from the best centroid.
         alpha: Penalty of the index for each cluster with only one pose.
@@ -45,7 +45,9 @@ class KAccess(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         random_state: Seed of the first centroids and of the kicks.
 
     Attributes:
-        centroid_indices_: (k,) pose index of each centroid, ascending.
+        centroid_indices_: (k,) pose index of each centroid. "alternate" has them in the
+            order of the list of Algorithm 1, "swap" in ascending order, unless
+            Algorithm 1 itself has found the best result.
         labels_: (n,) cluster of each pose: `access[centroid_indices_].argmax(axis=0)`,
             except that a centroid belongs to its own cluster.
         index_: The paper's index I.

@@ -71,7 +71,8 @@ class IndexObjective:
         if len(centroids) == 1:
             return self._find_best_single()
         matrix, current = self.prepared.ranked, centroids.copy()
-        clusters, score = describe(matrix, np.sort(current)), self.score(centroids)
+        clusters = describe(matrix, np.sort(current))
+        score = self.score(clusters.centroids)
         claims = claim_all(matrix, clusters)
         turn = idle = n_swaps = 0
         while idle < len(current):

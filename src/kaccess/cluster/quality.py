@@ -8,8 +8,8 @@ for i = j. Larger is better: centroids reach their own members easily, and clust
 not overlap.
 
 Poses that no centroid reaches hardly change the index: they all tie, so they all go to
-the centroid with the lowest pose index and lower only one entry of `A_intra`. So look
-at the coverage and at `uncovered` too.
+the first centroid of the list and lower only one entry of `A_intra`. So look at the
+coverage and at `uncovered` too.
 """
 
 from dataclasses import dataclass
@@ -71,7 +71,8 @@ def accessibility_index(
     Args:
         access: (n, n) accessibilities in [0, 1], from row to column.
         centroid_indices: (k,) pose index of each centroid.
-        labels: (n,) cluster of each pose; by default that of its best centroid.
+        labels: (n,) cluster of each pose; by default that of its best centroid, the
+            first one if several are equally good.
         alpha: Penalty for each cluster with only one pose.
     """
     return assess(access, centroid_indices, labels, alpha=alpha).index
@@ -87,7 +88,7 @@ def assess(
     """Return the quality of a clustering; arguments as in `accessibility_index`."""
     matrix = check_access(access)
     centroids = check_centroids(centroid_indices, len(matrix))
-    labels = _assign(matrix, centroids) if labels is None else labels
+    labels = assign(matrix, centroids)[0] if labels is None else labels
     checked = check_labels(labels, centroids, len(matrix))
     return measure_quality(matrix, centroids, checked, alpha=alpha)
 
@@ -126,12 +127,6 @@ def measure_unreachable(access: Array, labels: IntArray) -> float:
         n_pairs += len(members) * (len(members) - 1)
         n_missing += int((~is_reached(access[np.ix_(members, members)])).sum())
     return n_missing / max(n_pairs, 1)
-
-
-def _assign(access: Array, centroids: IntArray) -> IntArray:
-    """Return the cluster of each pose, (n,), for centroids in any order."""
-    order = np.argsort(centroids)
-    return np.asarray(order[assign(access, centroids[order])[0]])
 
 
 def _measure_intra(access: Array, centroids: IntArray, labels: IntArray) -> Array:

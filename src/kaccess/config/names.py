@@ -14,6 +14,7 @@ __all__ = [
     "FLOOR",
     "METHODS",
     "NOMINAL",
+    "REGION_SECONDS",
     "ROUTES",
     "TASKS",
     "TEST_SECONDS",
@@ -28,6 +29,10 @@ __all__ = [
 FLOOR = 1e-8  # accessibility of a pose that was not reached: the paper, section III-B
 # Time that a policy has in each test: the paper, section III-D.
 TEST_SECONDS: float = ForBittle(3.0, "s")
+
+# Time within which an effective exploration region is reached, t_0 of the paper's
+# Eq. 1, which gives no value. Half of Bittle's moves that arrive take less than 0.55 s.
+REGION_SECONDS: float = ForBittle(0.5, "s")
 
 Draw = Literal["move", "teleport"]
 EngineName = Literal["mujoco", "warp", "bullet"]

@@ -1,7 +1,7 @@
 """Settings of the stages that measure a robot: sample, access, cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from kaccess.base.errors import InputError
@@ -18,7 +18,15 @@ from kaccess.config.checks import (
     check_left_out,
     whole,
 )
-from kaccess.config.names import DEFAULT_METHOD, METHODS, Draw, EngineName, Method
+from kaccess.config.names import (
+    DEFAULT_METHOD,
+    DEFAULT_TASK,
+    METHODS,
+    Draw,
+    EngineName,
+    Method,
+    TaskName,
+)
 from kaccess.config.scale import ForBittle
 
 __all__ = [
@@ -106,6 +114,9 @@ class SampleConfig:
 
     n: Annotated[int, whole(2, 10**5)] = 1000
     """Number of poses."""
+    use: Annotated[int, whole(2, 10**5)] | None = None
+    """Number of poses to use: a random choice from the `n`, which depends on the seed.
+    The paper draws 2400 poses and uses 1000. By default all are used."""
     seed: Seed = 0
     """Seed of the draws; a larger `n` adds poses and keeps the earlier ones."""
     draw: Draw = "move"
@@ -122,10 +133,21 @@ class SampleConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.mirror and self.n % 2:
+        if self.use is not None and self.use > self.n:
             raise InputError(
-                f"`n` must be even with `mirror`, which draws pairs, got {self.n}."
+                f"`use` must be at most `n` ({self.n}), the poses to choose from, got "
+                f"{self.use}."
             )
+        for name, value in (("n", self.n), ("use", self.use)):
+            if self.mirror and value is not None and value % 2:
+                raise InputError(
+                    f"`{name}` must be even with `mirror`, which draws pairs, got "
+                    f"{value}."
+                )
+
+    def for_others(self, n: int) -> "SampleConfig":
+        """Return the settings for n other poses, drawn in the same way."""
+        return replace(self, n=n, use=None, mirror=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +223,9 @@ class ClusterConfig:
     """K-Access, or another method: K-Means on gravity and joints, the same with gravity
     weighted by 2, directed k-medoids (mean access from the best centroid), directed
     Louvain, Infomap, directed spectral clustering."""
+    task: TaskName = DEFAULT_TASK
+    """Task whose starts are wanted: only poses that it can start from are clustered.
+    Fall recovery starts from all, backflips from those rolled by less than 60 deg."""
     k: Poses | None = None
     """Number of clusters; by default the method chooses, K-Access the one with the best
     index. Louvain and Infomap always choose."""

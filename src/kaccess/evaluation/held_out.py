@@ -11,15 +11,16 @@ from typing import Literal
 
 import numpy as np
 
-from kaccess.access import accessibility, estimate_pairs
+from kaccess.access import accessibility
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray
-from kaccess.config import DEFAULT_METHOD, EngineConfig, SampleConfig, read_config
+from kaccess.config import DEFAULT_METHOD, EngineConfig
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
 from kaccess.starts import InitialStates
 from kaccess.study import Study
+from kaccess.study.start_times import estimate_between
 from kaccess.study.starts import load_states
 
 __all__ = [
@@ -120,8 +121,7 @@ def choose_poses(study: Study, poses: Poses, n: int, *, number: int) -> Array:
 
 
 def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:
-    settings = study.settings["sample"] | {"n": n, "mirror": False}
-    config = read_config(SampleConfig, settings)
+    config = study.sampling.for_others(n)
     drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
     names = tuple(f"{kind} pose {index}" for index in range(n))
     return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)
@@ -152,13 +152,8 @@ def _find_clusters(
     study: Study, centroids: IntArray, poses: Poses, *, n_threads: int
 ) -> IntArray:
     """Return the cluster of each pose; -1 if no centroid reaches it in one move."""
-    qpos = np.concatenate([study.poses.qpos[centroids], poses.qpos])
-    both = Poses(poses.robot, qpos, np.empty((len(qpos), 0), bool))
-    k, n = len(centroids), len(poses)
-    source, goal = np.repeat(np.arange(k), n), k + np.tile(np.arange(n), k)
-    engine = _make_cpu_engine(study, n_threads)
-    found = estimate_pairs(both, source, goal, study.access_config, engine=engine)
-    times = found.times.reshape(k, n)
+    starts = study.poses.qpos[centroids]
+    times = estimate_between(study, starts, poses.qpos, n_threads=n_threads)
     from kaccess.cluster import KAccess  # it takes seconds to load
 
     clusters = KAccess.restore(centroids).predict(accessibility(times))

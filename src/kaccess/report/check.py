@@ -16,6 +16,7 @@ from kaccess.policies import Policy
 from kaccess.study import Study
 from kaccess.study.results import RESULTS, read_result
 from kaccess.study.settings_file import is_study
+from kaccess.study.start_times import read_start_times
 from kaccess.study.starts import load_states
 from kaccess.study.timing import read_times
 
@@ -80,6 +81,7 @@ def _check_files(study: Study) -> Iterator[str]:
     readers: dict[str, Callable[[Path], object]] = {
         "timings.json": lambda file: read_times(file.parent),
         "*.json": read_json,
+        "start-times.npz": lambda _: read_start_times(study),
         **{f"{folder}/*.json": read_result for folder in RESULTS},
         "starts/*.npz": partial(load_states, study),
         "tests/*.npz": partial(load_states, study),

@@ -1,4 +1,7 @@
-"""Clusterings as a study stores them, `clusters/<method>.json`."""
+"""Clusterings as a study stores them, `clusters/<method>.json`.
+
+Those of the poses that a task can start from are `clusters/<method>@<task>.json`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,7 +17,7 @@ if TYPE_CHECKING:  # scikit-learn and Numba take seconds to load
     from kaccess.cluster.methods import Fit
     from kaccess.cluster.quality import Quality
 
-__all__ = ["StoredClustering"]
+__all__ = ["StoredClustering", "cut"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +27,7 @@ class StoredClustering:
     Args:
         access: (n, n) accessibility matrix of the study.
         centroids: (k,) pose index of each centroid.
-        labels: (n,) cluster of each pose.
+        labels: (n,) cluster of each pose; -1 if the task cannot start from it.
         alpha: Penalty of the index for each cluster of one pose.
         curve: Index, coverage and singletons over k, if the index chose k.
         stored: Everything else in the file.
@@ -38,29 +41,40 @@ class StoredClustering:
     stored: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, access: Array, config: ClusterConfig, fit: "Fit") -> "StoredClustering":
-        """Return a clustering that was just fitted, to be stored."""
+    def of(
+        cls, access: Array, config: ClusterConfig, fit: "Fit", members: IntArray
+    ) -> "StoredClustering":
+        """Return a clustering of some poses, (m,), that was just fitted."""
+        labels = np.full(len(access), -1)
+        labels[members] = fit.model.labels_
         return cls(
             access,
-            np.asarray(fit.model.centroid_indices_),
-            np.asarray(fit.model.labels_),
+            members[fit.model.centroid_indices_],
+            labels,
             config.alpha,
             None if fit.curve is None else vars(fit.curve),
             {"settings": asdict(config), "stability": fit.stability},
         )
 
     @classmethod
-    def read(cls, access: Array, content: Mapping[str, Any]) -> "StoredClustering":
+    def read(
+        cls, access: Array, content: Mapping[str, Any], *, whole: bool = True
+    ) -> "StoredClustering":
         """Return the clustering that a file holds.
+
+        Args:
+            access: (n, n) accessibility matrix of the study.
+            content: Content of the file.
+            whole: Whether each pose has a cluster.
 
         Raises:
             ValueError: If it is not one of these poses.
         """
-        n, k = len(access), len(content["centroids"])
+        least, n, k = 0 if whole else -1, len(access), len(content["centroids"])
         centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
-        if len(labels) != n or not _are_indices(labels, k):
-            raise ValueError(f"`labels` must be {n} numbers from 0 to {k - 1}")
-        if len(set(content["centroids"])) < k or not _are_indices(centroids, n):
+        if len(labels) != n or not _are_between(least, labels, k):
+            raise ValueError(f"`labels` must be {n} numbers from {least} to {k - 1}")
+        if len(set(content["centroids"])) < k or not _are_between(0, centroids, n):
             raise ValueError(f"`centroids` must be different poses below {n}")
         if len({len(each) for each in (content.get("curve") or {}).values()}) > 1:
             raise ValueError("the lists of `curve` must have the same length")
@@ -93,7 +107,23 @@ class StoredClustering:
         """Index, coverage and sizes."""
         from kaccess.cluster.quality import assess
 
-        return assess(self.access, self.centroids, self.labels, alpha=self.alpha)
+        poses = self.members
+        quality = assess(
+            cut(self.access, poses),
+            np.searchsorted(poses, self.centroids),
+            self.labels[poses],
+            alpha=self.alpha,
+        )
+        return replace(
+            quality,
+            singletons=poses[quality.singletons],
+            uncovered=poses[quality.uncovered],
+        )
+
+    @cached_property
+    def members(self) -> IntArray:
+        """(m,) poses that were clustered, ascending."""
+        return np.flatnonzero(self.labels >= 0)
 
     def quality_with(self, alpha: float) -> "Quality":
         """Return the quality with another penalty, to compare clusterings by it."""
@@ -114,6 +144,11 @@ class StoredClustering:
         return np.argsort(-self.quality.sizes, kind="stable")
 
 
-def _are_indices(values: IntArray, end: int) -> bool:
-    """Return whether there are values, and all are from 0 to `end` - 1."""
-    return bool(len(values) and ((values >= 0) & (values < end)).all())
+def cut(access: Array, poses: IntArray) -> Array:
+    """Return the matrix, (n, n), of only some poses, (m,); itself if of all."""
+    return access if len(poses) == len(access) else access[np.ix_(poses, poses)]
+
+
+def _are_between(least: int, values: IntArray, end: int) -> bool:
+    """Return whether there are values, and all are from `least` to `end` - 1."""
+    return bool(len(values) and ((values >= least) & (values < end)).all())

@@ -1,27 +1,93 @@
-"""Comparison of the clusterings of a study."""
+"""Comparison of the clusterings of a study, and of its other starts."""
 
-from kaccess.cluster.comparison import ComparisonRow, make_row
-from kaccess.config import ClusterConfig
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kaccess.base.types import Array, BoolArray
+from kaccess.cluster.comparison import (
+    ComparisonRow,
+    make_row,
+    make_starts_row,
+    measure_contact,
+)
+from kaccess.cluster.regions import leave_out_starts, measure_regions
+from kaccess.config import METHODS, REGION_SECONDS, ClusterConfig
+from kaccess.study.clusterings import StoredClustering
+from kaccess.study.start_times import read_start_times
 from kaccess.study.study import Study
 
-__all__ = ["compare_clusterings"]
+__all__ = ["compare_clusterings", "find_start_times"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """What all rows need of a study.
+
+    Args:
+        times: (n, n) seconds from pose i to j; inf: not reached.
+        contacts: (n, n_parts) which parts touch the ground.
+        reach: (n, n) at which poses moves from each pose land; None if not known.
+        t_0: Time within which an exploration region is reached [s].
+    """
+
+    times: Array
+    contacts: BoolArray
+    reach: BoolArray | None
+    t_0: float
 
 
 def compare_clusterings(study: Study) -> list[ComparisonRow]:
-    """Return the quality of each clustering in a study, one row per method."""
+    """Return the quality of each clustering in a study, and of its other starts.
+
+    A clustering for a task, such as `kaccess@backflip`, is judged by the poses that the
+    task can start from. Starts that are no centroids, such as `9-pose`, come last.
+    """
+    found, arrays = study.all_clusterings, study.arrays
+    if not found:
+        return []
+    facts = _Facts(
+        study.finished_times,
+        study.contacts,
+        arrays.read_landings().find_reach() if arrays.has_landings() else None,
+        study.robot.scale.fit(REGION_SECONDS),
+    )
+    rows = [_compare(name.text, each, facts) for name, each in found.items()]
+    for name, times in _find_other_times(study, facts.times).items():
+        regions = measure_regions(times, facts.t_0)
+        rows.append(replace(make_starts_row(name, times), regions=regions))
+    return rows
+
+
+def find_start_times(study: Study) -> dict[str, Array]:
+    """Return seconds from starts to all poses, (k, n), by name of the starts.
+
+    A start does not reach itself. Starts of a task are left out.
+    """
+    times, found = study.finished_times, {}
+    for method, each in study.clusterings.items():
+        name = METHODS[method].starts if method in METHODS else method
+        found[name] = leave_out_starts(times[each.centroids], each.centroids)
+    return found | _find_other_times(study, times)
+
+
+def _find_other_times(study: Study, times: Array) -> dict[str, Array]:
+    """Return times from starts that are no centroids: keyframes, and all poses."""
+    all_poses = leave_out_starts(times, np.arange(len(times)))
+    return read_start_times(study) | {"rnd": all_poses}
+
+
+def _compare(name: str, each: StoredClustering, facts: _Facts) -> ComparisonRow:
+    """Return the row of one clustering."""
     alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
-    arrays = study.arrays
-    reach = arrays.read_landings().find_reach() if arrays.has_landings() else None
-    return [
-        make_row(
-            method,
-            each.quality_with(alpha),
-            each.unreachable,
-            landed=(
-                None
-                if reach is None
-                else float(reach[each.centroids].any(axis=0).mean())
-            ),
-        )
-        for method, each in study.clusterings.items()
-    ]
+    poses, landed = each.members, None
+    times = leave_out_starts(facts.times[each.centroids], each.centroids)[:, poses]
+    if facts.reach is not None:
+        reach = facts.reach[np.ix_(each.centroids, poses)]
+        landed = float(reach.any(axis=0).mean())
+    return replace(
+        make_row(name, each.quality_with(alpha), each.unreachable),
+        landed=landed,
+        regions=measure_regions(times, facts.t_0),
+        contact=measure_contact(each.labels[poses], facts.contacts[poses]),
+    )

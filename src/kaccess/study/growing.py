@@ -145,7 +145,7 @@ def _get_graph(study: Study) -> PostureGraph:
 def _draw_fresh(study: Study, config: GrowConfig, number: int, engine: Engine) -> Array:
     """Return the fresh poses of a round, (tests, nq)."""
     sampling = replace(
-        study.sampling, n=config.tests, seed=config.seed + number, mirror=False
+        study.sampling.for_others(config.tests), seed=config.seed + number
     )
     poses, _ = draw_poses(study.robot, sampling, engine=engine, stream=Stream.GROWTH)
     return poses.qpos

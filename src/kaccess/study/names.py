@@ -1,5 +1,8 @@
-"""Names of learners, runs and tests. Only this module writes and parses them.
+"""Names of clusterings, starts, learners, runs and tests.
 
+Only this module writes and parses them.
+
+    clusters/kaccess@backflip.json, starts/ka@backflip.npz              OfTask
     train/fall-recovery@torque=0.6/guided-rnd/seed-0      RunsName / LearnerName
     evaluation/fall-recovery@torque=0.6_best_under_nominal.json        TestName
     evaluation/fall-recovery_best_held-out.json                        TestName
@@ -22,6 +25,7 @@ from kaccess.config import NOMINAL, ROUTES
 __all__ = [
     "ROUTES",
     "LearnerName",
+    "OfTask",
     "RunsName",
     "TestName",
     "check_name",
@@ -49,6 +53,35 @@ def check_name(name: str, what: str) -> str:
             "name, not a path."
         )
     return name
+
+
+@dataclass(frozen=True)
+class OfTask:
+    """Name of a clustering or of starts, and the task whose poses were clustered.
+
+    Args:
+        name: Name of the method or of the starts.
+        task: Name of the task; empty if all poses were clustered.
+    """
+
+    name: str
+    task: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "OfTask":
+        """Return the name that a text such as `ka` or `ka@backflip` stands for."""
+        name, _, task = text.partition(_AT)
+        return cls(name, task)
+
+    @property
+    def text(self) -> str:
+        """The name as it is written."""
+        return f"{self.name}{_AT}{self.task}" if self.task else self.name
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Sort key: names without a task come first."""
+        return self.task, self.name
 
 
 @dataclass(frozen=True)

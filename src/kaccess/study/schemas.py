@@ -34,6 +34,7 @@ _STILL = {
 }
 _SAMPLE = {
     "n?": int,
+    "use?": (None, int),
     "seed?": int,
     "draw?": str,
     "mirror?": bool,

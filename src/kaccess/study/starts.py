@@ -1,5 +1,9 @@
-"""The initial states of a study, `starts/<name>.npz`: written, found, mixed."""
+"""The initial states of a study, `starts/<name>.npz`: written, found, mixed.
 
+Centroids of the poses that a task can start from are `starts/<name>@<task>.npz`.
+"""
+
+import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +21,13 @@ from kaccess.starts import (
     KEYFRAME_STARTS,
     InitialStates,
     find_command,
+    is_clustering,
     list_starts,
     parse_mixture,
 )
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.lock import lock_folder
-from kaccess.study.names import check_name
+from kaccess.study.names import OfTask, check_name
 from kaccess.study.study import Study
 
 if TYPE_CHECKING:
@@ -36,26 +41,36 @@ __all__ = [
     "write_plain_starts",
 ]
 
+logger = logging.getLogger(__name__)
+
 _N_FRESH = 1000  # poses
 _MOST_OFF = 1e-3  # of the length of a quaternion, from rounding
 
 
-def write_clustering(study: Study, method: str, clustering: StoredClustering) -> Path:
+def write_clustering(
+    study: Study, method: str, clustering: StoredClustering, *, task: str = ""
+) -> Path:
     """Write a clustering, and its centroids as starts of equal weight.
 
     The old starts are deleted first: a kill leaves no starts of another clustering.
 
+    Args:
+        study: Study.
+        method: Name of the method.
+        clustering: Clusters and centroids.
+        task: Task whose poses were clustered; empty if all were.
+
     Returns:
         The file of the starts.
     """
-    method = check_name(method, "a method")
-    path = _make_path(study, METHODS[method].starts)
+    name = OfTask(check_name(method, "a method"), task)
+    path = _make_path(study, METHODS[method].starts, task)
     content = clustering.content()  # this may take long
     with lock_folder(study.path):
         path.unlink(missing_ok=True)
-        study.write_json(f"clusters/{method}.json", content)
+        study.write_json(f"clusters/{name.text}.json", content)
         _select_poses(study.poses, clustering.centroids).save(path)
-    study.keep_clustering(method, clustering)
+    study.keep_clustering(name, clustering)
     return path
 
 
@@ -73,7 +88,7 @@ def write_plain_starts(study: Study) -> None:
 
 def _write_fresh(study: Study) -> None:
     """Draw poses like those of the study, and write them as the starts `fresh`."""
-    config = replace(study.sampling, n=_N_FRESH, mirror=False)
+    config = study.sampling.for_others(_N_FRESH)
     engine = make_engine("mujoco", study.robot, study.still)
     poses, _ = draw_poses(study.robot, config, engine=engine, stream=Stream.STARTS)
     _select_poses(poses, np.arange(len(poses))).save(_make_path(study, FRESH))
@@ -82,7 +97,8 @@ def _write_fresh(study: Study) -> None:
 def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
     """Return the starts that a text such as `ka` or `ka+rnd:0.2` names.
 
-    States that the task does not start from are left out.
+    Centroids are those of the poses that the task can start from, if these have been
+    clustered. Otherwise, states that the task does not start from are left out.
     """
     parts = {
         _load(study, name, task): share for name, share in parse_mixture(text).items()
@@ -122,8 +138,11 @@ def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig:
     return replace(config, starts=tuple(starts))
 
 
-def _make_path(study: Study, name: str) -> Path:
-    return study.path / "starts" / f"{check_name(name, 'starts')}.npz"
+def _make_path(study: Study, name: str, task: str = "") -> Path:
+    check_name(name, "starts")
+    if task:
+        check_name(task, "a task")
+    return study.path / "starts" / f"{OfTask(name, task).text}.npz"
 
 
 def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:
@@ -136,10 +155,12 @@ def _select_poses(poses: Poses, indices: Iterable[int]) -> InitialStates:
 
 def _load(study: Study, name: str, task: "Task") -> InitialStates:
     path = _make_path(study, name)
+    if (own := _make_path(study, name, task.name)).exists():
+        return load_states(study, own)
     if name == FRESH and not path.exists():
         _write_fresh(study)
     if not path.exists():
-        raise InputError(_explain_missing(study, name, path))
+        raise InputError(_explain_missing(study, name, path, task.name))
     starts = load_states(study, path)
     fits = task.qualifies(starts.qpos)
     if not fits.any():
@@ -147,11 +168,18 @@ def _load(study: Study, name: str, task: "Task") -> InitialStates:
             f"{task.name!r} cannot start from any of the {len(starts)} states of "
             f"{name!r}. Choose other starts."
         )
+    if not fits.all() and is_clustering(name):
+        logger.warning(
+            "%r starts from %d of the %d states of %r, centroids of all poses. To "
+            "cluster only the poses that it can start from: %s",
+            *(task.name, fits.sum(), len(starts), name),
+            find_command(name, study.path, task.name),
+        )
     return starts.select(fits)
 
 
-def _explain_missing(study: Study, name: str, path: Path) -> str:
-    command = find_command(name, study.path)
+def _explain_missing(study: Study, name: str, path: Path, task: str) -> str:
+    command = find_command(name, study.path, task)
     if command is None:
         return (
             f"Unknown starts {name!r}: must be one of {', '.join(list_starts())}, "

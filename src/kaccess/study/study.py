@@ -43,7 +43,7 @@ from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import GRAPH_FILE, read_graph, read_n_moves, write_graph
 from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
-from kaccess.study.names import RunsName, TestName, check_name
+from kaccess.study.names import OfTask, RunsName, TestName, check_name
 from kaccess.study.origin import describe_loading, describe_origin
 from kaccess.study.results import explain_result, read_results
 from kaccess.study.settings_file import (
@@ -67,7 +67,6 @@ class Study:
         path: Folder of the study.
 
     Attributes:
-        path: Folder of the study.
         settings: Content of `study.json`.
         arrays: Content of `study.zarr`.
     """
@@ -76,7 +75,7 @@ class Study:
         self.path = Path(path)
         self.settings: dict[str, Any] = read_settings(self.path)
         self.arrays = Arrays(self.path / _ARRAYS_FOLDER)
-        self._clusterings: dict[str, StoredClustering] = {}
+        self._clusterings: dict[OfTask, StoredClustering] = {}
 
     @classmethod
     def open(cls, study: "StudyLike") -> "Study":
@@ -349,17 +348,24 @@ class Study:
 
     @property
     def clusterings(self) -> dict[str, StoredClustering]:
-        """Clusterings by method; an error while some times are not estimated."""
-        for method, content in self.read_jsons("clusters").items():
-            if method not in self._clusterings:
-                with explain_result(self.path / "clusters" / f"{method}.json"):
-                    known = StoredClustering.read(self.access, content)
-                self._clusterings[method] = known
-        return dict(sorted(self._clusterings.items()))
+        """Clusterings of all poses by method; an error while times are missing."""
+        found = self.all_clusterings
+        return {name.name: each for name, each in found.items() if not name.task}
 
-    def keep_clustering(self, method: str, clustering: StoredClustering) -> None:
+    @property
+    def all_clusterings(self) -> dict[OfTask, StoredClustering]:
+        """Clusterings of all poses, and of those that a task can start from."""
+        for text, content in self.read_jsons("clusters").items():
+            if (name := OfTask.parse(text)) not in self._clusterings:
+                with explain_result(self.path / "clusters" / f"{text}.json"):
+                    self._clusterings[name] = StoredClustering.read(
+                        self.access, content, whole=not name.task
+                    )
+        return dict(sorted(self._clusterings.items(), key=lambda item: item[0].key))
+
+    def keep_clustering(self, name: OfTask, clustering: StoredClustering) -> None:
         """Keep a clustering in memory that was just stored."""
-        self._clusterings[method] = clustering
+        self._clusterings[name] = clustering
 
     def runs_folder(self, runs: RunsName) -> Path:
         """Return the folder of the runs of a task under some conditions."""
@@ -378,8 +384,8 @@ class Study:
 
     def tests(self) -> dict[TestName, dict[str, Any]]:
         """Return the stored scores of all tests."""
-        stored = self.read_jsons("evaluation")
-        return {TestName.parse(name): content for name, content in stored.items()}
+        found = self.read_jsons("evaluation").items()
+        return {TestName.parse(name): content for name, content in found}
 
     def write_json(self, name: str, content: Settings) -> Path:
         """Write a file of results, such as `clusters/kaccess.json`."""

@@ -6,13 +6,17 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from kaccess import InputError, pipeline
+from kaccess.cluster.regions import Regions
 from kaccess.report.figures import (
     draw_access,
     draw_chord,
     draw_curves,
+    draw_exploration,
     draw_joints,
+    draw_metric,
     draw_over_k,
     draw_reach,
+    draw_redundancy,
     draw_sizes,
     draw_success,
     draw_times,
@@ -194,3 +198,28 @@ def test_clusters_without_links_are_drawn(ax):
     draw_chord(ax, np.eye(4), names=["a", "b", "c", "d"])
     assert len(ax.patches) == 4
     assert [text.get_text() for text in ax.texts] == ["a", "b", "c", "d"]
+
+
+def test_moves_are_binned_by_distance(ax):
+    """Of the near moves, 60 % arrive and 20 % soon; of the far ones, none."""
+    distances = np.repeat([1.0, 2.0], 200)
+    times = np.concatenate([np.tile([0.2, 1.0, 1.0, X, X], 40), np.full(200, X)])
+    draw_metric(ax, distances, times, t_0=0.5)
+    arrive, soon = (line.get_ydata() for line in ax.lines)
+    np.testing.assert_allclose(arrive, [0.6] * 10 + [0.0] * 10)
+    np.testing.assert_allclose(soon, [0.2] * 10 + [0.0] * 10)
+
+
+def test_each_distribution_has_its_curve_and_its_point(ax):
+    limits = np.array([0.0, 1.0, 2.0])
+    shares = {"ka": np.array([0, 0.5, 0.9]), "rnd": np.array([0, 0.8, 1.0])}
+    draw_exploration(ax, shares, limits, t_0=1.0)
+    assert [line.get_label() for line in ax.lines[:2]] == ["ka", "rnd"]
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), shares["rnd"])
+    assert ax.lines[2].get_xdata()[0] == 1.0  # t_0
+
+    other = Figure().subplots()
+    draw_redundancy(other, {"ka": Regions(1.0, 0.5, 1.2), "rnd": Regions(1.0, 0.8, 30)})
+    points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in other.lines]
+    assert points == [(1.2, 0.5), (30, 0.8)]
+    assert [text.get_text() for text in other.texts] == ["ka", "rnd"]

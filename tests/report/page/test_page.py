@@ -20,7 +20,7 @@ from tests.report.conftest import N_EPISODES, N_TEST_POSES
 
 SECTIONS = [
     *("run", "poses", "moves", "routes", "choice", "clusters", "graph"),
-    *("rivals", "learning", "tests", "motion"),
+    *("rivals", "regions", "learning", "tests", "motion"),
 ]
 FIGURES = {
     *("contacts", "attitudes", "matrix", "asymmetry", "times", "reach", "choice"),
@@ -28,7 +28,7 @@ FIGURES = {
     *("curves-backflip", "curves-backflip-success", "success-fall-recovery"),
     *("curves-fall-recovery-slope-10", "curves-fall-recovery-slope-10-success"),
     *("success-backflip", "joints-fall-recovery", "torques-fall-recovery"),
-    *("joints-backflip", "torques-backflip"),
+    *("joints-backflip", "torques-backflip", "metric", "exploration", "redundancy"),
     *("routes", "snapshots-fall-recovery", "snapshots-backflip"),
 }
 
@@ -132,6 +132,7 @@ def test_a_study_of_poses_only_names_the_next_commands(clustered, tmp_path):
         "kaccess access STUDY",  # clusters
         "kaccess access STUDY",  # graph
         "kaccess access STUDY",  # rivals
+        "kaccess access STUDY",  # regions
         "kaccess train STUDY --task fall-recovery",  # learning
         "kaccess train STUDY --task fall-recovery",  # tests
         "kaccess train STUDY --task fall-recovery",  # motion

@@ -17,6 +17,11 @@ from kaccess.report.figures.poses import (
     draw_poses,
     pick_representatives,
 )
+from kaccess.report.figures.regions import (
+    draw_exploration,
+    draw_metric,
+    draw_redundancy,
+)
 
 __all__ = [
     "draw_access",
@@ -25,10 +30,13 @@ __all__ = [
     "draw_chord",
     "draw_contacts",
     "draw_curves",
+    "draw_exploration",
     "draw_joints",
+    "draw_metric",
     "draw_over_k",
     "draw_poses",
     "draw_reach",
+    "draw_redundancy",
     "draw_sizes",
     "draw_success",
     "draw_times",

@@ -1,8 +1,10 @@
 """Sections on clusters: their number, the clusters, and other methods."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from kaccess.cluster.comparison import ComparisonRow
+from kaccess.cluster.comparison import ComparisonRow, format_cells, name_regions
 from kaccess.config import METHODS
 from kaccess.report.figures import draw_chord, draw_over_k, draw_sizes
 from kaccess.report.figures.style import figure_style, make_figure
@@ -10,6 +12,7 @@ from kaccess.report.page.contents import Contents
 from kaccess.report.page.parts import Drawing, Gallery, Missing, Part, Section, Table
 from kaccess.report.page.pictures import make_pictures
 from kaccess.study import StoredClustering
+from kaccess.study.names import OfTask
 
 __all__ = [
     "make_choice_section",
@@ -19,6 +22,16 @@ __all__ = [
 ]
 
 _N_TOP = 20  # clusters in the chord diagram: the paper, Fig. 7
+_NOTE = (
+    "Coverage: poses that a centroid other than themselves reaches in one move. "
+    "Landed: poses at which some move from a centroid ends. "
+    "Within: poses in the exploration region of a centroid, reached in less than this. "
+    "Redundancy: number of regions that such a pose lies in. "
+    "Contact: adjusted mutual information of clusters and contact cases; 1: the same, "
+    "0: unrelated. Not covered: poses that no centroid reaches. "
+    "Pairs not reached: share of ordered pairs within clusters. "
+    "Sizes: largest / median / smallest."
+)
 _WEAK, _STRONG = 0.05, 0.15  # chords left out below, coloured above [-]: Fig. 7
 
 
@@ -147,41 +160,35 @@ def make_rivals_section(contents: Contents) -> Section:
     title, found = "Rival clusterings", contents.rivals
     if not found:
         return Section("rivals", title, "", [suggest_clustering(contents)])
-    rows = [_make_row(row) for row in sorted(found, key=lambda row: -row.index)]
-    head = (
-        *("method", "k", "index", "coverage", "landed", "not covered"),
-        *("pairs not reached", "clusters of one pose", "sizes"),
-    )
-    note = (
-        "Coverage: poses that a centroid other than themselves reaches in one move. "
-        "Landed: poses at which some move from a centroid ends. "
-        "Not covered: poses that no centroid reaches. Pairs not reached: share of "
-        "ordered pairs within clusters. Sizes: largest / median / "
-        "smallest."
-    )
-    parts: list[Part] = [
-        Table("The same matrix, clustered by each method.", head, rows, note)
-    ]
-    if len(found) == 1:
+    by_task: dict[str, list[ComparisonRow]] = {}
+    for row in found:
+        by_task.setdefault(OfTask.parse(row.name).task, []).append(row)
+    parts: list[Part] = [_make_table(task, rows) for task, rows in by_task.items()]
+    if len(contents.clusterings) == 1:
         command = f"kaccess cluster {contents.study} --method kmeans"
         parts.append(Missing("No other method has clustered these poses yet.", command))
     lead = "A higher index and coverage are better; the two do not always go together."
     return Section("rivals", title, lead, parts)
 
 
+def _make_table(task: str, rows: Sequence[ComparisonRow]) -> Table:
+    """Return the table of the clusterings for a task, best index first."""
+    head = (
+        *("method or starts", "k", "index", "coverage", "landed", name_regions(rows)),
+        *("redundancy", "contact", "not covered", "pairs not reached"),
+        *("clusters of one pose", "sizes"),
+    )
+    ordered = sorted(rows, key=lambda row: np.inf if row.index is None else -row.index)
+    caption = "The same matrix, clustered by each method."
+    if task:
+        caption = f"The poses that {task} can start from, clustered by each method."
+    return Table(caption, head, [_make_row(row) for row in ordered], _NOTE)
+
+
 def _make_row(row: ComparisonRow) -> list[str]:
-    sizes = row.sizes
-    return [
-        METHODS[row.name].title if row.name in METHODS else row.name,
-        str(row.n_clusters),
-        f"{row.index:.2f}",
-        f"{row.coverage:.1%}",
-        "-" if row.landed is None else f"{row.landed:.1%}",
-        f"{row.n_uncovered} poses",
-        f"{row.unreachable:.1%}",
-        f"{row.n_singletons}",
-        f"{sizes[0]} / {sizes[len(sizes) // 2]} / {sizes[-1]}",
-    ]
+    method = OfTask.parse(row.name).name
+    title = METHODS[method].title if method in METHODS else method
+    return [title, *format_cells(row)[1:]]
 
 
 def suggest_clustering(contents: Contents) -> Missing:

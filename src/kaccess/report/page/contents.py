@@ -28,7 +28,7 @@ from kaccess.report.routes import (
 )
 from kaccess.report.summary import Summary, summarize_study
 from kaccess.study import ROUTES, RunsName, StoredClustering, Study, TestName
-from kaccess.study.comparison import compare_clusterings
+from kaccess.study.comparison import compare_clusterings, find_start_times
 from kaccess.study.graph_file import mark_graph
 from kaccess.study.timing import read_times
 
@@ -54,7 +54,9 @@ class Contents:
         examples: Poses whose routes are shown.
         traps: Some of the poses that did not stand up, with the reason.
         clusterings: Clusterings by method; empty while times are missing.
-        rivals: Quality of these clusterings, one row each.
+        rivals: Quality of these clusterings and of other starts, one row each.
+        start_times: (k, n) seconds from starts to poses, by name of the starts; empty
+            while nothing is clustered.
         curves: Learning curves by folder of runs, then by kind of starts.
         policies: Scores of the policies, by test.
         outdated: Tests of the guide before its graph changed; they are left out.
@@ -73,6 +75,7 @@ class Contents:
     traps: Sequence[Trap]
     clusterings: Mapping[str, StoredClustering]
     rivals: Sequence[ComparisonRow]
+    start_times: Mapping[str, Array]
     curves: Mapping[RunsName, Mapping[str, Curves]]
     policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
     outdated: Sequence[TestName]
@@ -96,6 +99,7 @@ def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
     times = study.times
     done = not np.isnan(times).any()
+    clusterings = study.clusterings if done else {}
     policies, outdated = read_scores(study)
     routes = play_routes(study, np.arange(study.n_poses))
     return Contents(
@@ -107,8 +111,9 @@ def read_contents(study: Study) -> Contents:
         routes=routes,
         examples=pick_poses(study),
         traps=find_traps(study, routes),
-        clusterings=study.clusterings if done else {},
+        clusterings=clusterings,
         rivals=compare_clusterings(study) if done else [],
+        start_times=find_start_times(study) if clusterings else {},
         curves=_read_curves(study),
         policies=policies,
         outdated=outdated,

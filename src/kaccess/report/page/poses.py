@@ -24,10 +24,18 @@ def make_poses_section(contents: Contents) -> Section:
     lead = (
         f"{format_share(draws['kept'], draws['drawn'])} of {draws['drawn']:,} drops "
         f"came to rest and were kept{f' ({discarded})' if discarded else ''}. "
+        f"{_describe_choice(contents)}"
         f"There are {len(summary.contact_cases)} different sets of parts on the ground."
     )
     figures = [_draw_contacts(contents), _draw_attitudes(contents)]
     return Section("poses", "Poses", lead, [*figures, _show_some(contents)])
+
+
+def _describe_choice(contents: Contents) -> str:
+    """Return a sentence on how many poses are used, if not all are."""
+    if not contents.summary.settings["sample"].get("use"):
+        return ""
+    return f"{contents.summary.n_poses:,} of them, chosen at random, are used. "
 
 
 def _draw_contacts(contents: Contents) -> Drawing:

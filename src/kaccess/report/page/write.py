@@ -24,6 +24,7 @@ from kaccess.report.page.motions import make_motion_section
 from kaccess.report.page.moves import make_moves_section
 from kaccess.report.page.parts import Drawing, Films, Gallery, Section
 from kaccess.report.page.poses import make_poses_section
+from kaccess.report.page.regions import make_regions_section
 from kaccess.report.page.routes import make_routes_section
 from kaccess.report.page.run import make_run_section
 from kaccess.report.page.tests import make_tests_section
@@ -40,6 +41,7 @@ _SECTIONS = (
     make_clusters_section,
     make_graph_section,
     make_rivals_section,
+    make_regions_section,
     make_learning_section,
     make_tests_section,
     make_motion_section,

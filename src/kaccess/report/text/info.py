@@ -84,7 +84,8 @@ def _describe_poses(summary: Summary) -> _Lines:
     share = format_share(draws["kept"], draws["drawn"])
     kept = f"{share} of {draws['drawn']} draws kept"
     discarded, cases = summary.discarded, summary.contact_cases
-    drawn = f"{summary.n_poses}, draw {sample['draw']}, seed {sample['seed']}"
+    chosen = f" of {draws['kept']}" if sample.get("use") else ""
+    drawn = f"{summary.n_poses}{chosen}, draw {sample['draw']}, seed {sample['seed']}"
     return [
         ("poses", drawn + mirrored),
         ("acceptance", kept + (f" ({discarded} discarded)" if discarded else "")),

@@ -1,0 +1,79 @@
+"""Effective exploration regions of starts, and how much they overlap.
+
+The paper's Eq. 1: the region of a start holds the poses that are reached from it in
+less than t_0. Good starts cover many poses with little redundancy (its section II-B):
+most poses lie in some region, and few in many.
+
+    share        poses in some region / all poses
+    redundancy   sizes of all regions together / poses in some region
+
+A redundancy of 1 means that no two regions overlap. As with coverage, a start does not
+count as reaching itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kaccess.base.errors import ArrayError
+from kaccess.base.types import Array, IntArray
+
+__all__ = ["Regions", "leave_out_starts", "measure_reach", "measure_regions"]
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The effective exploration regions of some starts.
+
+    Args:
+        t_0: Time within which a region is reached [s].
+        share: Share of poses that lie in the region of some start.
+        redundancy: Mean number of regions that such a pose lies in; 0 if there is none.
+    """
+
+    t_0: float
+    share: float
+    redundancy: float
+
+
+def measure_regions(times: Array, t_0: float) -> Regions:
+    """Return which share of the poses the regions of starts hold, and how redundantly.
+
+    Args:
+        times: (k, m) seconds from each start to each of m poses; inf: not reached.
+        t_0: Time within which a pose must be reached, the paper's t_0 [s].
+    """
+    if times.ndim != 2 or not times.size or np.isnan(times).any():
+        raise ArrayError(
+            "`times` must be seconds from starts (rows) to poses (columns), without "
+            f"NaN, got shape {times.shape}. Pass rows of the matrix of times."
+        )
+    if not t_0 > 0:
+        raise ArrayError(f"`t_0` must be a positive time in seconds, got {t_0}.")
+    counts = (times < t_0).sum(axis=0)
+    n_inside = int((counts > 0).sum())
+    redundancy = counts.sum() / n_inside if n_inside else 0.0
+    return Regions(t_0, n_inside / len(counts), float(redundancy))
+
+
+def measure_reach(times: Array, limits: Array) -> Array:
+    """Return the share of poses that some start reaches in less than each limit, (t,).
+
+    Args:
+        times: (k, m) seconds from each start to each of m poses; inf: not reached.
+        limits: (t,) times [s].
+    """
+    soonest = np.sort(times.min(axis=0))
+    return np.asarray(np.searchsorted(soonest, limits, side="left") / len(soonest))
+
+
+def leave_out_starts(times: Array, starts: IntArray) -> Array:
+    """Return a copy of times from starts to poses in which no start reaches itself.
+
+    Args:
+        times: (k, m) seconds from each start to each of m poses.
+        starts: (k,) indices of the starts among the m poses.
+    """
+    others = times.copy()
+    others[np.arange(len(starts)), starts] = np.inf
+    return others
