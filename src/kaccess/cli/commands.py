@@ -8,10 +8,9 @@ import tyro
 from tyro.conf import OmitArgPrefixes, Positional
 
 from kaccess.base.errors import InputError
-from kaccess.cli.arguments import check_showing, parse_rows
+from kaccess.cli.arguments import ExportOptions, check_showing, parse_rows
 from kaccess.cli.watch import watch
 from kaccess.config import (
-    DEFAULT_TASK,
     PRESETS,
     ROUTES,
     AccessConfig,
@@ -28,7 +27,6 @@ from kaccess.config import (
     SampleConfig,
     SkillConfig,
     StillConfig,
-    TaskName,
     TrainConfig,
 )
 
@@ -298,35 +296,38 @@ def report(study: _Study) -> None:
     watch(pipeline.report, study)
 
 
-def export(
-    study: _Study,
-    run: str,
-    onnx: Path,
-    task: TaskName = DEFAULT_TASK,
-    trained_under: str = "",
-    best: bool = False,
-) -> None:
-    """Write a policy as ONNX, with joint order, scaling and control rate.
+def export(study: _Study, options: OmitArgPrefixes[ExportOptions]) -> None:
+    """Write a policy as ONNX, or starts and routes for another framework.
+
+    kaccess export STUDY --run ka/seed-0 --onnx policy.onnx writes a policy with joint
+    order, scaling and control rate. kaccess export STUDY --for mjlab --out FOLDER
+    writes starts and routes, and a Python file that uses them without kaccess.
 
     Args:
         study: Folder of the study.
-        run: Name of the learner, such as ka/seed-0.
-        onnx: File to write.
-        task: Task that the learner trained on.
-        trained_under: Conditions of its training, as in evaluate.
-        best: Write the learner's best policy, as in evaluate.
+        options: What is exported.
     """
     from kaccess import pipeline
 
-    watch(
-        pipeline.export,
-        study,
-        run,
-        onnx,
-        task=task,
-        trained_under=trained_under,
-        best=best,
-    )
+    if options.framework is not None and options.out is not None:
+        watch(
+            pipeline.export_starts,
+            study,
+            options.framework,
+            options.out,
+            starts=options.starts,
+            task=options.task,
+        )
+    elif options.run is not None and options.onnx is not None:
+        watch(
+            pipeline.export,
+            study,
+            options.run,
+            options.onnx,
+            task=options.task,
+            trained_under=options.trained_under,
+            best=options.best,
+        )
 
 
 def info(study: _Study, json: bool = False, check: bool = False) -> None:

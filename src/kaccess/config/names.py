@@ -19,6 +19,7 @@ __all__ = [
     "TEST_SECONDS",
     "Draw",
     "EngineName",
+    "FrameworkName",
     "Method",
     "MethodInfo",
     "PresetName",
@@ -31,6 +32,9 @@ TEST_SECONDS: float = ForBittle(3.0, "s")
 
 Draw = Literal["move", "teleport"]
 EngineName = Literal["mujoco", "warp", "bullet"]
+FrameworkName = Literal[
+    "mjcf", "gymnasium", "playground", "mjlab", "isaaclab", "maniskill"
+]
 PresetName = Literal["tiny", "quick", "paper"]
 
 
