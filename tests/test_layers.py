@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom to the top
     {"robots", "engines", "poses", "starts", "access", "cluster"},
     {"envs", "policies", "sac"},
     {"study"},
-    {"guide", "evaluation", "training", "export"},
+    {"guide", "evaluation", "training", "exports"},
     {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
@@ -29,9 +29,9 @@ ONLY_IN = {
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
-WRITERS = {"base", "export", "policies", "sac", "starts", "study", "report"}
+WRITERS = {"base", "exports", "policies", "sac", "starts", "study", "report"}
 # Files that `kaccess export` copies: they run in other frameworks, without kaccess.
-TRAVEL = ROOT / "export" / "files"
+TRAVEL = ROOT / "exports" / "files"
 
 
 def part_of(path):

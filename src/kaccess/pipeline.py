@@ -38,7 +38,7 @@ from kaccess.config import (
     TrainConfig,
 )
 from kaccess.engines import make_engine, make_replayer
-from kaccess.export import export_starts
+from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import StoredClustering, Study, StudyLike, starts, timed

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kaccess.cluster.comparison import ComparisonRow
     from kaccess.config import EvaluateConfig
     from kaccess.evaluation import Evaluation
-    from kaccess.export import Exported
+    from kaccess.exports import Exported
     from kaccess.guide import Skill
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary

@@ -14,8 +14,8 @@ from kaccess.base.npz_files import write_npz
 from kaccess.config import DEFAULT_TASK, FrameworkName, TaskName
 from kaccess.config.checks import check_choice
 from kaccess.envs.tasks import make_task
-from kaccess.export.arrays import describe_routes, describe_source, describe_states
-from kaccess.export.keyframes import format_keyframes
+from kaccess.exports.arrays import describe_routes, describe_source, describe_states
+from kaccess.exports.keyframes import format_keyframes
 from kaccess.starts import InitialStates
 from kaccess.study import Study, StudyLike
 from kaccess.study.starts import find_starts
@@ -77,7 +77,8 @@ def export_starts(
 def _explain_lacking_guide(study: Study) -> str:
     """Return why a study has no guide to export; empty if it has one."""
     if study.plan is None:
-        return f"{study.path} does not know where moves end"
+        path = study.path
+        return f"{path} does not know yet where moves end (`kaccess access {path}`)"
     if not study.plan.exists:
         return f"in {study.path} no chain of moves leads to standing"
     return ""
@@ -95,7 +96,7 @@ def _write_arrays(
 
 def _copy(name: str, out: Path) -> None:
     """Copy one of the files that travel."""
-    _write(out / name, (files("kaccess.export.files") / name).read_text("utf-8"))
+    _write(out / name, (files("kaccess.exports.files") / name).read_text("utf-8"))
 
 
 def _write(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ kaccess wrote it, but need not be installed.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -55,7 +55,7 @@ class FromStarts(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: gymnasium.Env[Any, Any], file: Path = FILE) -> None:
         super().__init__(env)
-        self._robot: Any = env.unwrapped
+        self._robot = cast(Any, env.unwrapped)
         self._starts = load_starts(self._robot.model, file)
 
     def reset(

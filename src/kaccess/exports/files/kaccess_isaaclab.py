@@ -121,7 +121,7 @@ def save_for_agile(
     widths = [3, 4, 3, 3, len(joint_names), len(joint_names)]
     names = ["root_pos_rel", "root_quat", "root_lin_vel", "root_ang_vel"]
     names += ["joint_pos", "joint_vel"]
-    level = dict(zip(names, rows.split(widths, dim=1), strict=True))
+    level = dict(zip(names, torch.split(rows, widths, dim=1), strict=True))
     level["terrain_type"] = torch.zeros(n, dtype=torch.long)
     content = {
         "cfg": {},
