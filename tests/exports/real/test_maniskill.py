@@ -8,7 +8,7 @@ pytestmark = pytest.mark.exports
 pytest.importorskip("mani_skill")
 
 import gymnasium
-import mani_skill.envs
+import mani_skill.envs  # noqa: F401  # it registers environments
 import numpy as np
 from mani_skill.agents.base_agent import BaseAgent
 from mani_skill.agents.controllers import PDJointPosControllerConfig

@@ -95,8 +95,9 @@ def _write_to_version_3(
 ) -> None:
     """Write states with quaternions x-y-z-w."""
     pose = rows[:, [0, 1, 2, 4, 5, 6, 3]]
-    velocity = rows[:, 7:13]
-    positions, velocities = rows[:, 13:].chunk(2, dim=1)
+    velocity = rows[:, 7:13].contiguous()
+    joints = rows[:, 13:].chunk(2, dim=1)
+    positions, velocities = (each.contiguous() for each in joints)
     robot.write_root_pose_to_sim_index(root_pose=pose, env_ids=env_ids)
     robot.write_root_link_velocity_to_sim_index(root_velocity=velocity, env_ids=env_ids)
     robot.write_joint_position_to_sim_index(position=positions, env_ids=env_ids)
