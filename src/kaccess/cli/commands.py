@@ -296,7 +296,7 @@ def report(study: _Study) -> None:
     watch(pipeline.report, study)
 
 
-def export(study: _Study, options: OmitArgPrefixes[ExportOptions]) -> None:
+def export(study: _Study, config: OmitArgPrefixes[ExportOptions]) -> None:
     """Write a policy as ONNX, or starts and routes for another framework.
 
     kaccess export STUDY --run ka/seed-0 --onnx policy.onnx writes a policy with joint
@@ -305,28 +305,28 @@ def export(study: _Study, options: OmitArgPrefixes[ExportOptions]) -> None:
 
     Args:
         study: Folder of the study.
-        options: What is exported.
+        config: A policy (--run, --onnx), or starts and routes (--for, --out).
     """
     from kaccess import pipeline
 
-    if options.framework is not None and options.out is not None:
+    if config.framework is not None and config.out is not None:
         watch(
             pipeline.export_starts,
             study,
-            options.framework,
-            options.out,
-            starts=options.starts,
-            task=options.task,
+            config.framework,
+            config.out,
+            starts=config.starts,
+            task=config.task,
         )
-    elif options.run is not None and options.onnx is not None:
+    elif config.run is not None and config.onnx is not None:
         watch(
             pipeline.export,
             study,
-            options.run,
-            options.onnx,
-            task=options.task,
-            trained_under=options.trained_under,
-            best=options.best,
+            config.run,
+            config.onnx,
+            task=config.task,
+            trained_under=config.trained_under,
+            best=config.best,
         )
 
 
