@@ -12,7 +12,7 @@ WHEEL := build/wheel
 # Tests that need no extra; they run against the built wheel.
 CORE_TESTS := tests/base tests/study/test_study.py tests/robots tests/cli tests/cluster/test_methods.py tests/test_starts.py
 
-.PHONY: run test lint pytest wheel-test figures vendor clean
+.PHONY: run test lint pytest wheel-test test-exports figures vendor clean
 
 # Where nothing can be rendered, `play` says so and the flow goes on.
 run: .venv/watch  ## The shipped policy at work, then the whole flow, small
@@ -37,6 +37,24 @@ wheel-test:  ## Build the wheel; try it without any extra
 	$(WHEEL)/bin/$(INSTALL) dist/*.whl pytest hypothesis
 	cd dist && ../$(WHEEL)/bin/kaccess run bittle study --preset tiny
 	KACCESS_REQUIRE_ROBOTS= $(WHEEL)/bin/pytest -q $(CORE_TESTS)
+
+# Each framework has an environment of its own: their versions of MuJoCo differ.
+EXPORTS := build/exports
+FRAMEWORKS := mjlab playground maniskill
+test-exports: .venv/test $(FRAMEWORKS:%=$(EXPORTS)/%.installed)  ## Exports in real frameworks
+	$(BIN)/python -m tests.exports.real.prepare $(EXPORTS)
+	for each in $(FRAMEWORKS); do \
+	  JAX_PLATFORMS=cpu KACCESS_EXPORTS=$(EXPORTS) $(EXPORTS)/venv-$$each/bin/pytest -q \
+	    --noconftest -m exports -W ignore tests/exports/real/test_$$each.py || exit 1; \
+	done
+
+$(EXPORTS)/mjlab.installed: PACKAGES := mjlab==1.6.0
+$(EXPORTS)/playground.installed: PACKAGES := playground==0.2.0
+$(EXPORTS)/maniskill.installed: PACKAGES := mani-skill==3.0.1 torch
+$(EXPORTS)/%.installed:
+	$(PYTHON) -m venv $(EXPORTS)/venv-$*
+	PIP_CONSTRAINT= $(EXPORTS)/venv-$*/bin/$(INSTALL) $(PACKAGES) pytest
+	@touch $@
 
 figures: .venv/test  ## The pictures in docs/, and the study they show
 	$(BIN)/python docs/make_figures.py runs/bittle

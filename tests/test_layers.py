@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom to the top
     {"robots", "engines", "poses", "starts", "access", "cluster"},
     {"envs", "policies", "sac"},
     {"study"},
-    {"guide", "evaluation", "training"},
+    {"guide", "evaluation", "training", "exports"},
     {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
@@ -29,7 +29,9 @@ ONLY_IN = {
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
-WRITERS = {"base", "policies", "sac", "starts", "study", "report"}
+WRITERS = {"base", "exports", "policies", "sac", "starts", "study", "report"}
+# Files that `kaccess export` copies: they run in other frameworks, without kaccess.
+TRAVEL = ROOT / "exports" / "files"
 
 
 def part_of(path):
@@ -38,7 +40,8 @@ def part_of(path):
 
 def modules():
     top = {ROOT / "__init__.py", ROOT / "__main__.py"}
-    return [path for path in ROOT.rglob("*.py") if path not in top]
+    paths = [path for path in ROOT.rglob("*.py") if path not in top]
+    return [path for path in paths if path.parent != TRAVEL]
 
 
 def imports(path):

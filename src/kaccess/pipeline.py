@@ -38,6 +38,7 @@ from kaccess.config import (
     TrainConfig,
 )
 from kaccess.engines import make_engine, make_replayer
+from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import Study, StudyLike, starts, timed
@@ -66,6 +67,7 @@ __all__ = [
     "compare_engines",
     "evaluate",
     "export",
+    "export_starts",
     "grow",
     "info",
     "picture",

@@ -103,6 +103,26 @@ class Plan:
         seconds = (weight * self._seconds[near, command[:, None]]).sum(axis=1)
         return command, seconds, nearest
 
+    def list_tables(self) -> dict[str, np.ndarray]:
+        """Return all that `choose` depends on, by name, for programs without kaccess.
+
+        The names and shapes are described in docs/export.md.
+        """
+        config = self.nodes.config
+        return {
+            "tolerances": np.array([config.gravity_tol, config.joint_tol]),
+            "places": self.nodes.places[:, :-1],
+            "quality": self._quality,
+            "waits": self._seconds,
+            "postures": self.commands.postures,
+            "posture_seconds": self.commands.seconds,
+            "n_near": np.array(min(_N_NEAR, self.n_nodes)),
+            "closest": np.array(_CLOSEST),
+            "stands": np.array(_STANDS),
+            "same": np.array(_SAME),
+            "tried": np.array(_TRIED),
+        }
+
     def _weaken(self, quality: Array, points: Array, tried: Attempts) -> None:
         """Lower the quality of commands, (b, m), that were tried in such postures."""
         b, k, _ = tried.postures.shape

@@ -1,11 +1,58 @@
 """Arguments that need more than their types to be understood or checked."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import tyro
 
 from kaccess.base.errors import InputError
-from kaccess.config import Port, check_number
+from kaccess.config import (
+    DEFAULT_TASK,
+    FrameworkName,
+    Port,
+    TaskName,
+    check_left_out,
+    check_number,
+)
 
-__all__ = ["check_showing", "parse_rows"]
+__all__ = ["ExportOptions", "check_showing", "parse_rows"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """A policy to export, with --run and --onnx; or starts, with --for and --out."""
+
+    run: str | None = None
+    """Name of the learner whose policy is written, such as ka/seed-0."""
+    onnx: Path | None = None
+    """File of the policy to write."""
+    trained_under: str = ""
+    """Conditions of its training, as in evaluate."""
+    best: bool = False
+    """Write the learner's best policy, as in evaluate."""
+    framework: Annotated[FrameworkName | None, tyro.conf.arg(name="for")] = None
+    """Framework that starts and routes are written for, as an .npz and Python files."""
+    starts: str = "ka"
+    """Starts to write, as in train: ka, rnd, ka+rnd:0.2, ..."""
+    out: Path | None = None
+    """Folder to write them to."""
+    task: TaskName = DEFAULT_TASK
+    """Task that the learner trained on, or that the starts are for."""
+
+    def __post_init__(self) -> None:
+        if self.framework is None:
+            check_left_out(self, ("starts", "out"), "without `--for`")
+            needed = {"--run": self.run, "--onnx": self.onnx}
+        else:
+            unused = ("run", "onnx", "trained_under", "best")
+            check_left_out(self, unused, "with `--for`")
+            needed = {"--out": self.out}
+        if missing := [name for name, value in needed.items() if value is None]:
+            raise InputError(
+                f"`{missing[0]}` is missing. Give --run LEARNER --onnx FILE to export "
+                "a policy, or --for FRAMEWORK --out FOLDER to export starts."
+            )
 
 
 def parse_rows(text: str) -> range:

@@ -8,10 +8,9 @@ import tyro
 from tyro.conf import OmitArgPrefixes, Positional
 
 from kaccess.base.errors import InputError
-from kaccess.cli.arguments import check_showing, parse_rows
+from kaccess.cli.arguments import ExportOptions, check_showing, parse_rows
 from kaccess.cli.watch import watch
 from kaccess.config import (
-    DEFAULT_TASK,
     PRESETS,
     ROUTES,
     AccessConfig,
@@ -28,7 +27,6 @@ from kaccess.config import (
     SampleConfig,
     SkillConfig,
     StillConfig,
-    TaskName,
     TrainConfig,
 )
 
@@ -298,35 +296,38 @@ def report(study: _Study) -> None:
     watch(pipeline.report, study)
 
 
-def export(
-    study: _Study,
-    run: str,
-    onnx: Path,
-    task: TaskName = DEFAULT_TASK,
-    trained_under: str = "",
-    best: bool = False,
-) -> None:
-    """Write a policy as ONNX, with joint order, scaling and control rate.
+def export(study: _Study, config: OmitArgPrefixes[ExportOptions]) -> None:
+    """Write a policy as ONNX, or starts and routes for another framework.
+
+    kaccess export STUDY --run ka/seed-0 --onnx policy.onnx writes a policy with joint
+    order, scaling and control rate. kaccess export STUDY --for mjlab --out FOLDER
+    writes starts and routes, and a Python file that uses them without kaccess.
 
     Args:
         study: Folder of the study.
-        run: Name of the learner, such as ka/seed-0.
-        onnx: File to write.
-        task: Task that the learner trained on.
-        trained_under: Conditions of its training, as in evaluate.
-        best: Write the learner's best policy, as in evaluate.
+        config: A policy (--run, --onnx), or starts and routes (--for, --out).
     """
     from kaccess import pipeline
 
-    watch(
-        pipeline.export,
-        study,
-        run,
-        onnx,
-        task=task,
-        trained_under=trained_under,
-        best=best,
-    )
+    if config.framework is not None and config.out is not None:
+        watch(
+            pipeline.export_starts,
+            study,
+            config.framework,
+            config.out,
+            starts=config.starts,
+            task=config.task,
+        )
+    elif config.run is not None and config.onnx is not None:
+        watch(
+            pipeline.export,
+            study,
+            config.run,
+            config.onnx,
+            task=config.task,
+            trained_under=config.trained_under,
+            best=config.best,
+        )
 
 
 def info(study: _Study, json: bool = False, check: bool = False) -> None:

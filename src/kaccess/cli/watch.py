@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kaccess.cluster.comparison import ComparisonRow
     from kaccess.config import EvaluateConfig
     from kaccess.evaluation import Evaluation
+    from kaccess.exports import Exported
     from kaccess.guide import Skill
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
@@ -157,6 +158,16 @@ def _describe_engines(comparison: "EngineComparison", *_: object) -> str:
     return format_engines(comparison)
 
 
+def _describe_exported(
+    exported: "Exported", _: object, framework: str, *__: object
+) -> str:
+    names = ", ".join(exported.names)
+    said = f"{exported.n_starts} starts for {framework} in {exported.folder}: {names}."
+    if exported.lacks_guide:
+        said += f"\nThere is no guide, only starts: {exported.lacks_guide}."
+    return said
+
+
 def _describe_path(label: str) -> Callable[..., str]:
     return lambda path, *_: f"{label}: {path}"
 
@@ -177,5 +188,6 @@ _STAGES = {
     "play": _Stage(_describe_play),
     "report": _Stage(_describe_path("Report")),
     "export": _Stage(_describe_path("Policy")),
+    "export_starts": _Stage(_describe_exported),
     "compare_engines": _Stage(_describe_engines, "Comparing", "simulations"),
 }

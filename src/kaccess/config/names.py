@@ -20,6 +20,7 @@ __all__ = [
     "TEST_SECONDS",
     "Draw",
     "EngineName",
+    "FrameworkName",
     "Method",
     "MethodInfo",
     "PresetName",
@@ -36,6 +37,9 @@ REGION_SECONDS: float = ForBittle(0.5, "s")
 
 Draw = Literal["move", "teleport"]
 EngineName = Literal["mujoco", "warp", "bullet"]
+FrameworkName = Literal[
+    "mjcf", "gymnasium", "playground", "mjlab", "isaaclab", "maniskill"
+]
 PresetName = Literal["tiny", "quick", "paper"]
 
 
