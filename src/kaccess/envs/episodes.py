@@ -29,7 +29,7 @@ class Episodes:
         robot: Robot of the study.
         n: Number of robots.
         conditions: Differences from the physics of the study; by default none.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
 
     Attributes:
         robots: The robots and their readings.

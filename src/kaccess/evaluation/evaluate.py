@@ -8,7 +8,6 @@ import numpy as np
 from kaccess.base.types import Progress
 from kaccess.config import EngineConfig, EngineName, EvaluateConfig
 from kaccess.envs.conditions import Conditions
-from kaccess.envs.physics import check_engine
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import find_test_poses, group_poses
 from kaccess.evaluation.policies import find_controllers
@@ -58,13 +57,13 @@ def evaluate_study(
     Args:
         study: Study that holds them.
         config: Policies, number of test poses, and conditions.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
         progress: Called with (policies tested, policies to test).
     """
     task = make_task(config.task, study.robot)
     before = Conditions.parse(config.trained_under)
     under = Conditions.parse(config.tested_under)
-    n_threads = check_engine(engine).threads
+    n_threads = EngineConfig.of(engine).threads
     graph = mark_graph(study.path)  # before it is read: it may grow meanwhile
     controllers = find_controllers(
         study,
