@@ -38,6 +38,7 @@ def change_tiny(tmp_path, *changes):
         ("friction=0.3,mass=2,slope=10", Conditions(friction=0.3, mass=2, slope=10)),
         ("torque=0.1234567890123", Conditions(torque=0.1234567890123)),
         ("friction=1e-05", Conditions(friction=np.float64(1e-5))),
+        ("filter=0", Conditions(filter=0)),
     ],
 )
 def test_conditions_convert_to_text_and_back(text, conditions):

@@ -46,8 +46,8 @@ class Episodes:
         conditions: Conditions | None = None,
         engine: EngineName | EngineConfig = "mujoco",
     ) -> None:
-        self.task = task = task.fit_to(robot)
         self.conditions = conditions or Conditions()
+        self.task = task = self.conditions.adapt(task.fit_to(robot))
         self._robot, self._up = robot, find_shapes(robot).up
         self.robots = RobotsBatch(
             self.conditions.apply_to(robot),

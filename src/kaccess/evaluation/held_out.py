@@ -1,6 +1,6 @@
 """Test poses, which no learner trains on, and groups of similar ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +9,13 @@ import numpy as np
 from kaccess.access import accessibility, estimate_pairs
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
-from kaccess.config import DEFAULT_METHOD, EngineConfig, SampleConfig, read_config
+from kaccess.config import (
+    DEFAULT_METHOD,
+    Draw,
+    EngineConfig,
+    SampleConfig,
+    read_config,
+)
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
@@ -17,7 +23,13 @@ from kaccess.starts import InitialStates
 from kaccess.study import Study
 from kaccess.study.starts import load_states
 
-__all__ = ["TestPoses", "find_test_poses", "get_test_poses", "group_poses"]
+__all__ = [
+    "TestPoses",
+    "find_other_draw",
+    "find_test_poses",
+    "get_test_poses",
+    "group_poses",
+]
 
 _STREAM = {"curve": Stream.CURVE, "final": Stream.FINAL}
 # Poses drawn for each test pose: tried in turn until the task can start from enough.
@@ -53,10 +65,12 @@ def get_test_poses(
     kind: Literal["curve", "final"],
     n: int,
     *,
+    draw: Draw | None = None,
     n_threads: int = 0,
 ) -> Poses:
     """Return n test poses that the task can start from; new ones are stored."""
-    return find_test_poses(study, task, kind, n, n_threads=n_threads).store()
+    found = find_test_poses(study, task, kind, n, draw=draw, n_threads=n_threads)
+    return found.store()
 
 
 def find_test_poses(
@@ -65,6 +79,7 @@ def find_test_poses(
     kind: Literal["curve", "final"],
     n: int,
     *,
+    draw: Draw | None = None,
     n_threads: int = 0,
 ) -> TestPoses:
     """Return n test poses that the task can start from; nothing is stored yet.
@@ -72,15 +87,25 @@ def find_test_poses(
     They are drawn like the poses of the study but from another random stream, and
     belong in `tests/<kind>.npz`. The two kinds have no pose in common. The first poses
     are the same for every n.
+
+    Args:
+        study: Study.
+        task: Task to start.
+        kind: Test that the poses are for.
+        n: Number of poses.
+        draw: Way to draw the poses, if not that of the study; then they belong in
+            `tests/<kind>-<draw>.npz`.
+        n_threads: CPU threads; 0 takes all.
     """
     robot, drawn = study.robot, None
-    path = study.path / "tests" / f"{kind}.npz"
+    other = find_other_draw(study, draw)
+    name = f"{kind}-{other}" if other else kind
+    path = study.path / "tests" / f"{name}.npz"
     known = load_states(study, path) if path.exists() else None
     for times_as_many in _DRAWN_PER_TEST:
         n_drawn = max(times_as_many * n, 2)  # sampling draws at least two
         if known is None or len(known) < n_drawn:
-            engine = _make_cpu_engine(study, n_threads)
-            known = drawn = _draw(study, kind, n_drawn, engine)
+            known = drawn = _draw(study, kind, n_drawn, draw, n_threads)
         qpos = known.qpos[task.qualifies(known.qpos)][:n]
         if len(qpos) == n:
             contacts = robot.find_contacts(qpos)[0]
@@ -92,9 +117,21 @@ def find_test_poses(
     )
 
 
-def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:
+def find_other_draw(study: Study, draw: Draw | None) -> str:
+    """Return a way to draw test poses, or an empty text if it is that of the study."""
+    own = read_config(SampleConfig, study.settings["sample"]).draw
+    return "" if draw in (None, own) else str(draw)
+
+
+def _draw(
+    study: Study, kind: str, n: int, draw: Draw | None, n_threads: int
+) -> InitialStates:
+    """Draw poses in the simulator of the study's poses."""
     settings = study.settings["sample"] | {"n": n, "mirror": False}
     config = read_config(SampleConfig, settings)
+    config = config if draw is None else replace(config, draw=draw)
+    physics = EngineConfig.of_recorded(settings.get("engine", ""), threads=n_threads)
+    engine = make_engine(physics, study.robot, study.still)
     drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
     names = tuple(f"{kind} pose {index}" for index in range(n))
     return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)

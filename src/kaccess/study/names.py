@@ -2,6 +2,7 @@
 
     train/fall-recovery@torque=0.6/guided-rnd/seed-0      RunsName / LearnerName
     evaluation/fall-recovery@torque=0.6_best_under_nominal.json        TestName
+    evaluation/fall-recovery_from_teleport_in_bullet.json              TestName
 
 Conditions are in the compact form of `Conditions.text`, such as `torque=0.6`; it has
 no underscore and no at sign.
@@ -28,7 +29,8 @@ __all__ = [
     "name_population",
 ]
 
-_SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
+_SEED, _AT, _BEST = "seed-", "@", "_best"
+_FROM, _IN, _UNDER = "_from_", "_in_", "_under_"
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _LONGEST = 220  # characters of a file's name, without its ending and marks of drafts
 
@@ -125,6 +127,8 @@ class TestName:
         runs: The folder of runs.
         best: Whether the best policies were tested, not the last ones.
         under: Conditions of the test, in compact form; empty if nominal.
+        draw: How test poses were drawn; empty if like those of the study.
+        engine: Simulator of the test; empty for MuJoCo, on a CPU or a GPU.
     """
 
     __test__ = False  # for pytest, which takes it for a test case
@@ -132,20 +136,27 @@ class TestName:
     runs: RunsName
     best: bool
     under: str
+    draw: str = ""
+    engine: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "TestName":
         """Return the name that a text such as `backflip_best_under_slope=10` means."""
         rest, other, under = text.partition(_UNDER)
+        rest, _, engine = rest.partition(_IN)
+        rest, _, draw = rest.partition(_FROM)
         runs = RunsName.parse(rest.removesuffix(_BEST))
         if not other:
             under = runs.conditions
-        return cls(runs, rest.endswith(_BEST), "" if under == NOMINAL else under)
+        under = "" if under == NOMINAL else under
+        return cls(runs, rest.endswith(_BEST), under, draw, engine)
 
     @property
     def text(self) -> str:
         """The name as it is written."""
         name = self.runs.text + (_BEST if self.best else "")
+        name += f"{_FROM}{self.draw}" if self.draw else ""
+        name += f"{_IN}{self.engine}" if self.engine else ""
         if self.under == self.runs.conditions:
             return name
         return f"{name}{_UNDER}{self.under or NOMINAL}"
@@ -154,6 +165,8 @@ class TestName:
     def label(self) -> str:
         """The name in words, such as `Backflip (best, under slope=10)`."""
         details = [self.runs.conditions, "best" if self.best else ""]
+        details.append(f"poses by {self.draw}" if self.draw else "")
+        details.append(f"in {self.engine}" if self.engine else "")
         if self.under != self.runs.conditions:
             details.append(f"under {self.under or NOMINAL}")
         return _make_label(self.runs.task, details)

@@ -34,9 +34,7 @@ class BulletPhysics:
     ) -> None:
         self._model, self._n_substeps = robot.model, n_substeps
         self._bullet_model = describe_robot(robot.model, robot.name)
-        self._crowd = Crowd(
-            self._bullet_model, np.arange(n), n_iterations or ORDINARY
-        )
+        self._crowd = Crowd(self._bullet_model, np.arange(n), n_iterations or ORDINARY)
         self._data = mujoco.MjData(robot.model)
         self.touch_margin = find_touch_margins(robot.model)
         self._diverged = np.zeros(n, bool)
