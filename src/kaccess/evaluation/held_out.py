@@ -9,13 +9,7 @@ import numpy as np
 from kaccess.access import accessibility, estimate_pairs
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray
-from kaccess.config import (
-    DEFAULT_METHOD,
-    Draw,
-    EngineConfig,
-    SampleConfig,
-    read_config,
-)
+from kaccess.config import DEFAULT_METHOD, Draw, EngineConfig
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
@@ -119,18 +113,17 @@ def find_test_poses(
 
 def find_other_draw(study: Study, draw: Draw | None) -> str:
     """Return a way to draw test poses, or an empty text if it is that of the study."""
-    own = read_config(SampleConfig, study.settings["sample"]).draw
-    return "" if draw in (None, own) else str(draw)
+    return "" if draw in (None, study.sampling.draw) else str(draw)
 
 
 def _draw(
     study: Study, kind: str, n: int, draw: Draw | None, n_threads: int
 ) -> InitialStates:
     """Draw poses in the simulator of the study's poses."""
-    settings = study.settings["sample"] | {"n": n, "mirror": False}
-    config = read_config(SampleConfig, settings)
-    config = config if draw is None else replace(config, draw=draw)
-    physics = EngineConfig.of_recorded(settings.get("engine", ""), threads=n_threads)
+    own = study.sampling
+    config = replace(own, n=n, mirror=False, draw=draw or own.draw)
+    recorded = study.settings["sample"].get("engine", "")
+    physics = EngineConfig.of_recorded(recorded, threads=n_threads)
     engine = make_engine(physics, study.robot, study.still)
     drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
     names = tuple(f"{kind} pose {index}" for index in range(n))
