@@ -105,7 +105,8 @@ def main(config: Config) -> None:
     print("engine  robots  threads  robot steps/s  physics [ms]  rest [ms]  rest share")
     for run in best.values():
         print(
-            f"{run['engine']:6}  {run['robots']:6.0f}  {run['threads']:7.0f}  {run['steps_per_s']:13.0f}  "
+            f"{run['engine']:6}  {run['robots']:6.0f}  "
+            f"{run['threads']:7.0f}  {run['steps_per_s']:13.0f}  "
             f"{run['physics_ms']:12.3f}  {run['rest_ms']:9.3f}  "
             f"{run['rest_share']:10.1%}"
         )

@@ -82,6 +82,7 @@ def test_conditions_are_given_as_an_object_as_text_or_as_none():
         ("slope=90", r"`slope` must lie in \[0, 45\] deg"),
         ("delay=-0.04", r"`delay` must lie in \[0, 1\] s, got -0.04"),
         ("delay=inf", r"`delay` must lie in \[0, 1\] s"),
+        ("filter=1", r"`filter` must lie in \[0, 1\), got 1"),
     ],
 )
 def test_invalid_conditions_raise(text, reason):
