@@ -58,7 +58,7 @@ class Stopwatch:
             self.seconds += time.perf_counter() - start
             return diverged
 
-        self._kind.step = step  # type: ignore[method-assign]  # to measure it
+        self._kind.step = step  # type: ignore[assignment, method-assign]
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -35,7 +35,9 @@ def test_a_policy_says_that_it_learned_in_bullet(study, trained):
     assert len(rows(learner / "evaluation.csv")) == 1
     plain = trained / "train" / "fall-recovery" / "ka" / "seed-0"
     assert "engine" not in Policy.load(plain / "policy.safetensors").metadata
-    with pytest.raises(InputError, match="made differently: meta.engine was 'bullet'"):
+    with pytest.raises(
+        InputError, match=r"made differently: meta\.engine was 'bullet'"
+    ):
         pipeline.train(study, replace(BULLET, engine="mujoco"), SAC, device="cpu")
 
 
