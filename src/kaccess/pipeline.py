@@ -151,7 +151,7 @@ def sample(
     settings = {
         **describe_origin(loaded),
         "still": asdict(still),
-        "sample": asdict(config) | {"engine": EngineConfig.of(engine).engine},
+        "sample": asdict(config) | {"engine": EngineConfig.of(engine).recorded},
     }
     if Study.exists(study):
         made = Study(study)
@@ -185,7 +185,7 @@ def access(
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
     simulator = make_engine(engine, study.robot, study.still)
-    record_access(study, config, EngineConfig.of(engine).engine)
+    record_access(study, config, EngineConfig.of(engine).recorded)
     nodes = estimate_once(study, config, simulator)
     estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
     replay_once(study, config, make_replayer(engine, study.robot, study.still), nodes)
@@ -347,7 +347,7 @@ def evaluate(
     Args:
         study: Study or its folder; scores are written to `evaluation/<test>.json`.
         config: Policies, number of test poses, and conditions.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
         progress: Called with (policies tested, policies to test).
     """
     from kaccess.evaluation.evaluate import evaluate_study

@@ -41,6 +41,7 @@ def test_an_unknown_engine_is_an_error(tiny, name):
         ({"threads": -1}, "`threads` must not be negative, got -1"),
         ({"device": "cuda:0"}, "`device` is for the engine 'warp', not for 'mujoco'"),
         ({"engine": "bullet", "device": "cpu"}, "'warp', not for 'bullet'"),
+        ({"solver_iterations": 50}, "is for the engine 'bullet', not for 'mujoco'"),
     ],
 )
 def test_settings_that_do_not_fit_the_engine_are_an_error(tiny, settings, message):

@@ -38,6 +38,7 @@ def change_tiny(tmp_path, *changes):
         ("friction=0.3,mass=2,slope=10", Conditions(friction=0.3, mass=2, slope=10)),
         ("torque=0.1234567890123", Conditions(torque=0.1234567890123)),
         ("friction=1e-05", Conditions(friction=np.float64(1e-5))),
+        ("filter=0", Conditions(filter=0)),
     ],
 )
 def test_conditions_convert_to_text_and_back(text, conditions):
@@ -81,6 +82,7 @@ def test_conditions_are_given_as_an_object_as_text_or_as_none():
         ("slope=90", r"`slope` must lie in \[0, 45\] deg"),
         ("delay=-0.04", r"`delay` must lie in \[0, 1\] s, got -0.04"),
         ("delay=inf", r"`delay` must lie in \[0, 1\] s"),
+        ("filter=1", r"`filter` must lie in \[0, 1\), got 1"),
     ],
 )
 def test_invalid_conditions_raise(text, reason):

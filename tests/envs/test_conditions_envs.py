@@ -250,3 +250,16 @@ def test_gymnasium_makes_environments_under_conditions(nine):
     vec = gymnasium.make_vec("kaccess/FallRecovery-v0", num_envs=2, **made, **FAST)
     assert env.conditions == vec.conditions == Conditions.parse(ALL)
     check_env(env, skip_render_check=True)
+
+
+# Without the filter of joint targets
+
+
+def test_a_filter_replaces_that_of_the_task(bittle):
+    env = RobotVectorEnv(1, FallRecovery(low_pass=0.4), conditions="filter=0", **FAST)
+    env.reset(seed=0)
+    env.step(np.ones((1, 8)))
+    target = env.episodes.robots.readings.target[0]
+    np.testing.assert_allclose(target, bittle.joint_range[:, 1])
+    assert env.episodes.task.low_pass == 0.0
+    assert Conditions().adapt(env.task) is env.task

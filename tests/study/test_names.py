@@ -73,6 +73,11 @@ PLAIN, TRAINED_HARD = RunsName("fall-recovery"), RunsName("backflip", HARD)
             f"backflip@{HARD}_best_under_nominal",
             f"Backflip ({HARD}, best, under nominal)",
         ),
+        (
+            TestName(PLAIN, True, "slope=10", draw="teleport", engine="bullet"),
+            "fall-recovery_best_from_teleport_in_bullet_under_slope=10",
+            "Fall recovery (best, poses by teleport, in bullet, under slope=10)",
+        ),
     ],
 )
 def test_test_names_are_parsed_back(name, text, label):

@@ -374,11 +374,3 @@ def test_copies_of_a_learner_are_left_alone(trained, tmp_path):
     shutil.copytree(ka / "seed-0", ka / "seed-0.bak")
     found = pipeline.evaluate(path, EvaluateConfig(poses=2))
     assert [each.name for each in found] == [*NAMES, "routes"]
-
-
-def test_an_engine_that_cannot_run_environments_is_refused_at_once(trained, tmp_path):
-    path = shutil.copytree(trained, tmp_path / "study")
-    shutil.rmtree(path / "tests")
-    with pytest.raises(InputError, match="not on 'bullet'"):
-        pipeline.evaluate(path, EvaluateConfig(poses=2), engine="bullet")
-    assert not (path / "tests").exists()

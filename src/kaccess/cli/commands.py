@@ -222,7 +222,7 @@ def evaluate(
     Args:
         study: Folder of the study.
         config: Policies to test, and conditions of the test.
-        engine: Simulator: mujoco, or warp for thousands of poses.
+        engine: Simulator: mujoco, warp for thousands of poses, or bullet.
     """
     from kaccess import pipeline
 

@@ -17,7 +17,7 @@ from kaccess.config.checks import (
     check_left_out,
     whole,
 )
-from kaccess.config.names import DEFAULT_TASK, ROUTES, TaskName
+from kaccess.config.names import DEFAULT_TASK, ROUTES, Draw, EngineName, TaskName
 from kaccess.config.scale import ForBittle
 
 __all__ = [
@@ -82,11 +82,19 @@ class TrainConfig:
     test_anew: bool = True
     """Draw the poses of each test anew, from five times as many, so that nobody is
     lucky twice. Otherwise all tests have the same poses."""
-    test_engine: Literal["mujoco", "warp"] = "mujoco"
-    """Simulator of these tests: mujoco (CPU), or warp (GPU) for many learners."""
+    engine: Literal["mujoco", "bullet"] = "mujoco"
+    """Simulator to learn in: mujoco, or bullet (PyBullet, the paper's)."""
+    test_engine: EngineName | None = None
+    """Simulator of the tests of the learning curve, if not that of the training: warp
+    (GPU) for many learners."""
     conditions: str = ""
     """Conditions of training and tests, if not those of the study, such as
-    torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay."""
+    torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay, filter."""
+
+    @property
+    def tested_in(self) -> EngineName:
+        """Simulator of the tests of the learning curve."""
+        return self.test_engine or self.engine
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -179,6 +187,9 @@ class EvaluateConfig:
     held_out: bool = False
     """Take test poses that are kept for the numbers that you publish. Choose settings
     and policies by the others."""
+    draw: Draw | None = None
+    """How test poses are drawn, move or teleport; by default like those of the study.
+    See `sample`."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -52,9 +52,17 @@ class EngineConfig:
     """CPU threads; 0 takes all."""
     device: str | None = None
     """Device of warp: cuda:1, cpu, ...; by default the first GPU."""
+    solver_iterations: Size | None = None
+    """Iterations of the solver of bullet in each step; by default 500 for poses and
+    times, and 50, PyBullet's own, to learn and to test policies."""
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.solver_iterations is not None and self.engine != "bullet":
+            raise InputError(
+                f"`solver_iterations` is for the engine 'bullet', not for "
+                f"{self.engine!r}. Leave it out, or choose 'bullet'."
+            )
         if self.device is not None and self.engine != "warp":
             raise InputError(
                 f"`device` is for the engine 'warp', not for {self.engine!r}. Leave it "
@@ -65,6 +73,22 @@ class EngineConfig:
     def of(cls, engine: "EngineName | EngineConfig") -> "EngineConfig":
         """Return the settings given, or default settings of the engine named."""
         return engine if isinstance(engine, EngineConfig) else cls(engine=engine)
+
+    @property
+    def recorded(self) -> str:
+        """The physics as a study records it, such as `bullet` or `bullet:50`."""
+        if self.solver_iterations is None:
+            return self.engine
+        return f"{self.engine}:{self.solver_iterations}"
+
+    @classmethod
+    def of_recorded(cls, text: str, *, threads: int = 0) -> "EngineConfig":
+        """Return the engine on a CPU with the physics that a study has recorded."""
+        name, _, iterations = text.partition(":")
+        if name != "bullet":
+            return cls(threads=threads)  # the physics of warp is that of mujoco
+        n_iterations = int(iterations) if iterations.isdecimal() else None
+        return cls(engine="bullet", threads=threads, solver_iterations=n_iterations)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,9 +41,14 @@ def make_engine(
 
         return WarpEngine(robot, still, device=config.device)
     if config.engine == "bullet":
-        from kaccess.engines.bullet import BulletEngine
+        from kaccess.engines.bullet import ACCURATE, BulletEngine
 
-        return BulletEngine(robot, still, n_processes=config.threads)
+        return BulletEngine(
+            robot,
+            still,
+            n_processes=config.threads,
+            n_iterations=config.solver_iterations or ACCURATE,
+        )
     from kaccess.engines.mujoco import MujocoEngine
 
     return MujocoEngine(robot, still, n_threads=config.threads)

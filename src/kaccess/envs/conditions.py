@@ -1,4 +1,4 @@
-"""Conditions harder than in the study: weak motors, ice, a load, a slope, a delay.
+"""Conditions other than in the study: weak motors, ice, a load, a slope, a delay.
 
 Poses, times and starts belong to the robot of the study. Conditions keep the robot's
 shape, and so its starts, and change the physics.
@@ -14,6 +14,7 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.config import NOMINAL
 from kaccess.envs.rest import settle_standing
+from kaccess.envs.task import Task
 from kaccess.robots import Robot
 
 __all__ = ["Conditions"]
@@ -41,6 +42,9 @@ class Conditions:
     """Slope of the floor, which rises along x [deg]. Starts get random headings."""
     delay: float = 0.0
     """Delay of commands, a whole number of control periods [s]."""
+    filter: float | None = None
+    """Weight of the old joint targets in the new ones [-]; None keeps the task's, with
+    0 there is no filter."""
 
     def __post_init__(self) -> None:
         for name in ("torque", "friction", "mass"):
@@ -49,6 +53,8 @@ class Conditions:
                 raise InputError(
                     f"`{name}` must be positive and below {_MAX_VALUE:g}, got {value}."
                 )
+        if self.filter is not None and not 0 <= self.filter < 1:
+            raise InputError(f"`filter` must lie in [0, 1), got {self.filter}.")
         limits = {"slope": (_MAX_SLOPE, "deg"), "delay": (_MAX_DELAY, "s")}
         for name, (limit, unit) in limits.items():
             if not 0 <= getattr(self, name) <= limit:
@@ -95,7 +101,7 @@ class Conditions:
         Raises:
             InputError: If a torque limit is missing, or the robot can no longer stand.
         """
-        if replace(self, delay=0.0) == Conditions():
+        if replace(self, delay=0.0, filter=None) == Conditions():
             return robot
         model = robot.model.__copy__()
         if self.torque != 1.0:
@@ -111,6 +117,10 @@ class Conditions:
         changed = replace(robot, name=name, model=model, known_stance=robot.stance)
         _check_standing(robot, changed)
         return changed
+
+    def adapt(self, task: Task) -> Task:
+        """Return a task under these conditions: with their filter of joint targets."""
+        return task if self.filter is None else replace(task, low_pass=self.filter)
 
     def count_delay_steps(self, control_rate: float) -> int:
         """Return the delay of commands in control steps, at a control rate [Hz]."""

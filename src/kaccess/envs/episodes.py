@@ -29,7 +29,7 @@ class Episodes:
         robot: Robot of the study.
         n: Number of robots.
         conditions: Differences from the physics of the study; by default none.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
 
     Attributes:
         robots: The robots and their readings.
@@ -46,8 +46,8 @@ class Episodes:
         conditions: Conditions | None = None,
         engine: EngineName | EngineConfig = "mujoco",
     ) -> None:
-        self.task = task = task.fit_to(robot)
         self.conditions = conditions or Conditions()
+        self.task = task = self.conditions.adapt(task.fit_to(robot))
         self._robot, self._up = robot, find_shapes(robot).up
         self.robots = RobotsBatch(
             self.conditions.apply_to(robot),

@@ -150,7 +150,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         conditions: Differences from the physics of the study, such as
             `torque=0.6,delay=0.04`. The starts stay those of the study's robot.
         engine: `mujoco` (CPU threads), `warp` (an NVIDIA GPU, for thousands of robots),
-            or an `EngineConfig` that also sets threads or device.
+            `bullet` (PyBullet), or an `EngineConfig` that also sets threads or device.
         render_mode: `rgb_array`, or None for no pictures.
         max_episode_steps: Steps in an episode; by default the task's.
     """

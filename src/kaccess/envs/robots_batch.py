@@ -32,7 +32,7 @@ class RobotsBatch:
         n: Number of robots.
         control_rate: Commands per second; must divide the rate of the physics [Hz].
         low_pass: Weight of the old target in the new one, for each command [-].
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
 
     Attributes:
         readings: Readings of the robots, as of their last step or reset.
@@ -53,7 +53,6 @@ class RobotsBatch:
         self.robot = robot
         self.n_substeps = _count_substeps(robot, control_rate)
         self._low_pass = float(low_pass)
-        self._shapes = find_shapes(robot)
         low, high = robot.joint_range.T
         self._middle, self._half = (low + high) / 2, (high - low) / 2
         self._joints = JointAddresses(
@@ -62,6 +61,9 @@ class RobotsBatch:
         )
         self._physics = make_physics(engine, robot, n, n_substeps=self.n_substeps)
         self._fields = self._physics.fields
+        shapes = find_shapes(robot)
+        margin = shapes.margin + self._physics.touch_margin[shapes.geom]
+        self._shapes = shapes._replace(margin=margin)
         self._all_rows = np.arange(n)
         self.readings = make_readings(
             n,

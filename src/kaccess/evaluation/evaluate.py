@@ -9,9 +9,12 @@ import numpy as np
 from kaccess.base.types import Progress
 from kaccess.config import EngineConfig, EngineName, EvaluateConfig
 from kaccess.envs.conditions import Conditions
-from kaccess.envs.physics import check_engine
 from kaccess.envs.tasks import make_task
-from kaccess.evaluation.held_out import find_test_poses, group_poses
+from kaccess.evaluation.held_out import (
+    find_other_draw,
+    find_test_poses,
+    group_poses,
+)
 from kaccess.evaluation.policies import find_controllers
 from kaccess.evaluation.pose_test import (
     Group,
@@ -59,13 +62,14 @@ def evaluate_study(
     Args:
         study: Study that holds them.
         config: Policies, number of test poses, and conditions.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
         progress: Called with (policies tested, policies to test).
     """
-    task = make_task(config.task, study.robot)
     before = Conditions.parse(config.trained_under)
     under = Conditions.parse(config.tested_under)
-    n_threads = check_engine(engine).threads
+    task = under.adapt(make_task(config.task, study.robot))
+    physics = EngineConfig.of(engine)
+    n_threads = physics.threads
     graph = mark_graph(study.path)  # before it is read: it may grow meanwhile
     controllers = find_controllers(
         study,
@@ -76,7 +80,9 @@ def evaluate_study(
         best=config.best,
     )
     kind: Literal["final", "held-out"] = "held-out" if config.held_out else "final"
-    held_out = find_test_poses(study, task, kind, config.poses, n_threads=n_threads)
+    held_out = find_test_poses(
+        study, task, kind, config.poses, draw=config.draw, n_threads=n_threads
+    )
     test = held_out.poses
     tester = PoseTest(task, test.robot, test.qpos, conditions=under, engine=engine)
     groups = group_poses(study, test, n_threads=n_threads)
@@ -84,12 +90,18 @@ def evaluate_study(
     held_out.store()
     study.write_test(
         TestName(
-            RunsName(task.name, before.text), config.best, under.text, config.held_out
+            RunsName(task.name, before.text),
+            config.best,
+            under.text,
+            config.held_out,
+            draw=find_other_draw(study, config.draw),
+            engine="bullet" if physics.engine == "bullet" else "",
         ),
         {
             "n_poses": config.poses,
             "trained_under": before.text,
             "conditions": under.text,
+            "engine": physics.recorded,
             "graph": graph,
             "policies": found,
         },

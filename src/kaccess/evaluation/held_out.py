@@ -5,7 +5,7 @@ training. `final` is for tests of trained policies during development: whoever c
 settings or policies by them has tuned to them. `held-out` is for published numbers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from kaccess.access import accessibility
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray
-from kaccess.config import DEFAULT_METHOD, EngineConfig
+from kaccess.config import DEFAULT_METHOD, Draw, EngineConfig
 from kaccess.engines import Engine, make_engine
 from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
@@ -26,6 +26,7 @@ from kaccess.study.starts import load_states
 __all__ = [
     "TestPoses",
     "choose_poses",
+    "find_other_draw",
     "find_test_poses",
     "get_test_poses",
     "group_poses",
@@ -71,10 +72,12 @@ def get_test_poses(
     kind: _Kind,
     n: int,
     *,
+    draw: Draw | None = None,
     n_threads: int = 0,
 ) -> Poses:
     """Return n test poses that the task can start from; new ones are stored."""
-    return find_test_poses(study, task, kind, n, n_threads=n_threads).store()
+    found = find_test_poses(study, task, kind, n, draw=draw, n_threads=n_threads)
+    return found.store()
 
 
 def find_test_poses(
@@ -83,6 +86,7 @@ def find_test_poses(
     kind: _Kind,
     n: int,
     *,
+    draw: Draw | None = None,
     n_threads: int = 0,
 ) -> TestPoses:
     """Return n test poses that the task can start from; nothing is stored yet.
@@ -90,15 +94,25 @@ def find_test_poses(
     They are drawn like the poses of the study but from another random stream, and
     belong in `tests/<kind>.npz`. Two kinds have no pose in common. The first poses are
     the same for every n.
+
+    Args:
+        study: Study.
+        task: Task to start.
+        kind: Test that the poses are for.
+        n: Number of poses.
+        draw: Way to draw the poses, if not that of the study; then they belong in
+            `tests/<kind>-<draw>.npz`.
+        n_threads: CPU threads; 0 takes all.
     """
     robot, drawn = study.robot, None
-    path = study.path / "tests" / f"{kind}.npz"
+    other = find_other_draw(study, draw)
+    name = f"{kind}-{other}" if other else kind
+    path = study.path / "tests" / f"{name}.npz"
     known = load_states(study, path) if path.exists() else None
     for times_as_many in _DRAWN_PER_TEST:
         n_drawn = max(times_as_many * n, 2)  # sampling draws at least two
         if known is None or len(known) < n_drawn:
-            engine = _make_cpu_engine(study, n_threads)
-            known = drawn = _draw(study, kind, n_drawn, engine)
+            known = drawn = _draw(study, kind, n_drawn, draw, n_threads)
         qpos = known.qpos[task.qualifies(known.qpos)][:n]
         if len(qpos) == n:
             contacts = robot.find_contacts(qpos)[0]
@@ -120,8 +134,20 @@ def choose_poses(study: Study, poses: Poses, n: int, *, number: int) -> Array:
     return poses.qpos[rng.choice(len(poses), n, replace=False)]
 
 
-def _draw(study: Study, kind: str, n: int, engine: Engine) -> InitialStates:
-    config = study.sampling.for_others(n)
+def find_other_draw(study: Study, draw: Draw | None) -> str:
+    """Return a way to draw test poses, or an empty text if it is that of the study."""
+    return "" if draw in (None, study.sampling.draw) else str(draw)
+
+
+def _draw(
+    study: Study, kind: str, n: int, draw: Draw | None, n_threads: int
+) -> InitialStates:
+    """Draw poses in the simulator of the study's poses."""
+    own = study.sampling
+    config = replace(own.for_others(n), draw=draw or own.draw)
+    recorded = study.settings["sample"].get("engine", "")
+    physics = EngineConfig.of_recorded(recorded, threads=n_threads)
+    engine = make_engine(physics, study.robot, study.still)
     drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
     names = tuple(f"{kind} pose {index}" for index in range(n))
     return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)

@@ -108,7 +108,7 @@ class PoseTest:
         qpos: (n, nq) poses to start from, at rest.
         conditions: Conditions that differ from the study; by default none.
         n_policies: Policies tested at the same time, each from all poses.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
     """
 
     def __init__(

@@ -88,7 +88,7 @@ def record(
         qpos: (n, nq) states to start from.
         seconds: Duration, rounded to control steps [s].
         conditions: Conditions that differ from the study; by default none.
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
     """
     episodes = Episodes(task, robot, len(qpos), conditions=conditions, engine=engine)
     n_steps = max(1, round(seconds * episodes.task.control_rate))

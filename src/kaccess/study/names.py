@@ -6,6 +6,7 @@ Only this module writes and parses them.
     train/fall-recovery@torque=0.6/guided-rnd/seed-0      RunsName / LearnerName
     evaluation/fall-recovery@torque=0.6_best_under_nominal.json        TestName
     evaluation/fall-recovery_best_held-out.json                        TestName
+    evaluation/fall-recovery_from_teleport_in_bullet.json              TestName
 
 Conditions are in the compact form of `Conditions.text`, such as `torque=0.6`; it has
 no underscore and no at sign.
@@ -33,8 +34,8 @@ __all__ = [
     "name_population",
 ]
 
-_SEED, _AT, _BEST, _UNDER = "seed-", "@", "_best", "_under_"
-_HELD_OUT = "_held-out"
+_SEED, _AT, _BEST, _HELD_OUT = "seed-", "@", "_best", "_held-out"
+_FROM, _IN, _UNDER = "_from_", "_in_", "_under_"
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _LONGEST = 220  # characters of a file's name, without its ending and marks of drafts
 
@@ -161,6 +162,8 @@ class TestName:
         best: Whether the best policies were tested, not the last ones.
         under: Conditions of the test, in compact form; empty if nominal.
         held_out: Whether the test poses are those kept for published numbers.
+        draw: How test poses were drawn; empty if like those of the study.
+        engine: Simulator of the test; empty for MuJoCo, on a CPU or a GPU.
     """
 
     __test__ = False  # for pytest, which takes it for a test case
@@ -169,23 +172,29 @@ class TestName:
     best: bool
     under: str
     held_out: bool = False
+    draw: str = ""
+    engine: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "TestName":
         """Return the name that a text such as `backflip_best_under_slope=10` means."""
         rest, other, under = text.partition(_UNDER)
+        rest, _, engine = rest.partition(_IN)
+        rest, _, draw = rest.partition(_FROM)
         held_out, rest = rest.endswith(_HELD_OUT), rest.removesuffix(_HELD_OUT)
         runs = RunsName.parse(rest.removesuffix(_BEST))
         if not other:
             under = runs.conditions
         under = "" if under == NOMINAL else under
-        return cls(runs, rest.endswith(_BEST), under, held_out)
+        return cls(runs, rest.endswith(_BEST), under, held_out, draw, engine)
 
     @property
     def text(self) -> str:
         """The name as it is written."""
         name = self.runs.text + (_BEST if self.best else "")
         name += _HELD_OUT if self.held_out else ""
+        name += f"{_FROM}{self.draw}" if self.draw else ""
+        name += f"{_IN}{self.engine}" if self.engine else ""
         if self.under == self.runs.conditions:
             return name
         return f"{name}{_UNDER}{self.under or NOMINAL}"
@@ -194,6 +203,8 @@ class TestName:
     def label(self) -> str:
         """The name in words, such as `Backflip (best, under slope=10)`."""
         details = [self.runs.conditions, "best" if self.best else ""]
+        details.append(f"poses by {self.draw}" if self.draw else "")
+        details.append(f"in {self.engine}" if self.engine else "")
         if self.under != self.runs.conditions:
             details.append(f"under {self.under or NOMINAL}")
         if self.held_out:

@@ -1,6 +1,5 @@
 """Training on a study: a population of learners, and tests of its learning curve."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from kaccess.base.errors import TrainingError
 from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
     EngineConfig,
+    EngineName,
     SacConfig,
     Threads,
     TrainConfig,
@@ -24,7 +24,6 @@ from kaccess.evaluation.pose_test import PoseTest, Scores
 from kaccess.robots import ROBOTS, Robot
 from kaccess.study import RunsName, Study
 from kaccess.training.learners import (
-    Learner,
     claim_learners,
     make_learners,
     make_warm_up,
@@ -68,8 +67,8 @@ def train_learners(
     check_number(Threads, threads=n_threads)
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
-    task = make_task(config.task, study.robot)
     conditions = Conditions.parse(config.conditions)
+    task = conditions.adapt(make_task(config.task, study.robot))
     sac = sac.fill_in(return_steps=task.return_steps)
     learners = make_learners(study, config, task)
     names, checkpoint = [each.name for each in learners], name_checkpoint(config)
@@ -89,10 +88,19 @@ def train_learners(
             seeds=[each.seed for each in learners],
             n_steps=config.episodes * task.episode_steps,
             warm_up=make_warm_up(study, learners, task, envs_per_learner=n_envs),
-            metadata=describe_policy(task, study.robot, conditions),
+            metadata=describe_policy(
+                task, study.robot, conditions, engine=config.engine
+            ),
         )
         trained = train(
-            _make_env(study, learners, task, conditions, n_envs, n_threads),
+            RobotVectorEnv(
+                len(names) * n_envs,
+                task,
+                robot=study.robot,
+                starts=[each.starts for each in learners for _ in range(n_envs)],
+                conditions=conditions,
+                engine=EngineConfig(engine=config.engine, threads=n_threads),
+            ),
             sac,
             plan=plan,
             folder=RunFolder(folder, checkpoint),
@@ -117,26 +125,6 @@ def _require_success(trained: "Trained", folder: Path) -> None:
         )
 
 
-def _make_env(
-    study: Study,
-    learners: Sequence[Learner],
-    task: Task,
-    conditions: Conditions,
-    envs_per_learner: int,
-    n_threads: int,
-) -> RobotVectorEnv:
-    """Return the environments of all learners; each learner has one block of them."""
-    starts = [each.starts for each in learners for _ in range(envs_per_learner)]
-    return RobotVectorEnv(
-        len(starts),
-        task,
-        robot=study.robot,
-        starts=starts,
-        conditions=conditions,
-        engine=EngineConfig(threads=n_threads),
-    )
-
-
 def make_curve_test(
     study: Study,
     config: TrainConfig,
@@ -157,7 +145,7 @@ def make_curve_test(
         poses.qpos[:n],
         conditions=conditions,
         n_policies=n_learners,
-        engine=EngineConfig(engine=config.test_engine, threads=n_threads),
+        engine=EngineConfig(engine=config.tested_in, threads=n_threads),
     )
 
     def test(policies: "Policies", step: int) -> dict[str, Array]:
@@ -191,12 +179,17 @@ def _average(scores: Scores, n_learners: int) -> dict[str, Array]:
 
 
 def describe_policy(
-    task: Task, robot: Robot, conditions: Conditions | None = None
+    task: Task,
+    robot: Robot,
+    conditions: Conditions | None = None,
+    *,
+    engine: EngineName = "mujoco",
 ) -> dict[str, Any]:
     """Return the metadata of a policy: all that is needed to run it on the robot.
 
     Actions of -1 and 1 are the ends of a joint's range. Each target is mixed with the
-    last one by `low_pass`. Conditions are named only if the training had any.
+    last one by `low_pass`. Conditions are named only if the training had any, and the
+    simulator only if it was not MuJoCo.
     """
     task, text = task.fit_to(robot), conditions.text if conditions else ""
     spec = ROBOTS.get(robot.source)
@@ -214,4 +207,5 @@ def describe_policy(
             for index, name in (spec.firmware_joints if spec else {}).items()
         },
         **({"conditions": text} if text else {}),
+        **({"engine": engine} if engine != "mujoco" else {}),
     }

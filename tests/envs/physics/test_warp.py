@@ -141,8 +141,6 @@ def test_a_vector_environment_runs_on_warp(bittle, nine):
     assert (reward > 0).all()
 
 
-def test_other_engines_raise(bittle):
-    with pytest.raises(InputError, match="'mujoco' and 'warp', not on 'bullet'"):
-        RobotsBatch(bittle, 1, engine="bullet")
+def test_a_device_of_another_engine_raises(bittle):
     with pytest.raises(InputError, match="`device` is for the engine 'warp'"):
         RobotsBatch(bittle, 1, engine=EngineConfig(device="cpu"))

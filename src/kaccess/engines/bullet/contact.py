@@ -35,9 +35,12 @@ __all__ = [
     "describe_surface",
     "group_geoms",
     "find_colliding",
+    "find_touch_margins",
     "add_friction",
 ]
 
+_GAP = 1e-4  # [m]: contacts are hard, so parts at rest may hover by up to this
+_HULL_MARGIN = 1e-3  # [m], by which Bullet makes convex hulls thicker
 _DEFAULT_CORRECTION = 0.2  # Bullet's default, if there is nothing to derive it from
 
 
@@ -214,6 +217,12 @@ def _combine_friction(model: mujoco.MjModel, geom: int, other: int) -> float:
     pair = [geom for geom in pair if model.geom_priority[geom] == priority.max()]
     has_friction = model.geom_condim[pair].max() > 1
     return float(model.geom_friction[pair, 0].max()) if has_friction else 0.0
+
+
+def find_touch_margins(model: mujoco.MjModel) -> Array:
+    """Return how far above the floor a geom at rest on it may be, (ngeom,) [m]."""
+    kinds = [GEOM_KINDS.get(mujoco.mjtGeom(int(kind))) for kind in model.geom_type]
+    return _GAP + _HULL_MARGIN * np.array([kind == "hull" for kind in kinds])
 
 
 def derive_correction(model: mujoco.MjModel, solref: Array, solimp: Array) -> float:

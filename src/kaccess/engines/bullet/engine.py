@@ -22,14 +22,15 @@ import numpy as np
 from kaccess.base.machine import n_cpus
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.config import StillConfig
+from kaccess.engines.bullet.client import import_pybullet
 from kaccess.engines.bullet.model import BulletModel, describe_robot
-from kaccess.engines.bullet.world import World, import_pybullet
+from kaccess.engines.bullet.world import ACCURATE, World
 from kaccess.engines.engine import Settled
 from kaccess.engines.motion import TARGET_STEPS, Motion, as_motion
 from kaccess.engines.still import is_quiet
 from kaccess.robots import Robot
 
-__all__ = ["BulletEngine"]
+__all__ = ["BulletEngine", "exit_with_parent", "has_diverged", "isolate_workers"]
 
 _Task = tuple[Array, Motion, int]  # states, motions, and steps at most after them
 
@@ -51,6 +52,7 @@ class BulletEngine:
         robot: Robot to simulate.
         still: When it counts as static.
         n_processes: Number of processes; 1 runs in this process, 0 takes one per CPU.
+        n_iterations: Iterations of the solver in each step.
 
     Raises:
         ImportError: If PyBullet is not installed.
@@ -63,12 +65,14 @@ class BulletEngine:
         still: StillConfig | None = None,
         *,
         n_processes: int = 0,
+        n_iterations: int = ACCURATE,
     ) -> None:
         import_pybullet()
         self.robot = robot
         self.still = robot.scale.fit(still or StillConfig())
         self._model = describe_robot(robot.model, robot.name)
         self._n_processes = n_processes or n_cpus()
+        self._n_iterations = n_iterations
         self._here: _Settler | None = None
         self._pool: ProcessPoolExecutor | None = None
 
@@ -76,6 +80,10 @@ class BulletEngine:
     def batch_size(self) -> int:
         """Simulations to pass in one call to keep the processes busy."""
         return _TASKS_PER_PROCESS * _ROWS_PER_TASK * self._n_processes
+
+    @property
+    def _settings(self) -> tuple[BulletModel, StillConfig, int]:
+        return self._model, self.still, self._n_iterations
 
     def settle(
         self,
@@ -109,7 +117,7 @@ class BulletEngine:
         if self._n_processes > 1 and len(tasks) > 1:
             yield from self._run_in_processes(tasks)
             return
-        self._here = self._here or _Settler(self._model, self.still)
+        self._here = self._here or _Settler(*self._settings)
         for task in tasks:
             yield self._here.settle(*task)
 
@@ -120,11 +128,11 @@ class BulletEngine:
                 self._n_processes,
                 get_context("spawn"),
                 initializer=_start_worker,
-                initargs=(self._model, self.still),
+                initargs=self._settings,
             )
         pool, done = self._pool, False
         try:
-            with _isolate_workers():  # the first tasks start the processes
+            with isolate_workers():  # the first tasks start the processes
                 futures = [pool.submit(_settle_in_worker, *task) for task in tasks]
             for future in futures:
                 yield future.result()
@@ -138,10 +146,12 @@ class BulletEngine:
 class _Settler:
     """Simulates robots one after the other, in one world."""
 
-    def __init__(self, model: BulletModel, still: StillConfig) -> None:
+    def __init__(
+        self, model: BulletModel, still: StillConfig, n_iterations: int
+    ) -> None:
         self.model = model
         self.still = still
-        self.world = World(model)
+        self.world = World(model, n_iterations)
         self.window = round(still.window / model.timestep)
 
     def settle(self, qpos: Array, motion: Motion, limit: int) -> Settled:
@@ -171,7 +181,7 @@ class _Settler:
                 targets = motion.at(_FIRST, np.array([at]))[0]
             self.world.step(self.model.compute_force(targets, qpos[7:], qvel[6:]))
             previous, (qpos, qvel) = qpos, self.world.read_state()
-            if _has_diverged(qpos, qvel):
+            if has_diverged(qpos, qvel):
                 return previous, np.inf, True
             still = step > moving and is_quiet(qvel, self.still)
             quiet = quiet + 1 if still else 0
@@ -180,7 +190,7 @@ class _Settler:
         return qpos, np.inf, False
 
 
-def _has_diverged(qpos: Array, qvel: Array) -> bool:
+def has_diverged(qpos: Array, qvel: Array) -> bool:
     """Return whether a state has values that are NaN or far too large."""
     plausible = (np.abs(qpos) < _LARGEST_POSITION).all()
     return not (plausible and (np.abs(qvel) < _LARGEST_SPEED).all())
@@ -189,15 +199,16 @@ def _has_diverged(qpos: Array, qvel: Array) -> bool:
 _settler: _Settler | None = None  # in a worker process
 
 
-def _start_worker(model: BulletModel, still: StillConfig) -> None:
+def _start_worker(model: BulletModel, still: StillConfig, n_iterations: int) -> None:
     """Create a worker's world, and make it end with its parent process."""
     global _settler
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    _settler = _Settler(model, still)
+    threading.Thread(target=exit_with_parent, daemon=True).start()
+    _settler = _Settler(model, still, n_iterations)
 
 
-def _exit_with_parent() -> None:
+def exit_with_parent() -> None:
+    """End this process when its parent ends; for a thread of its own."""
     parent = parent_process()
     assert parent is not None
     parent.join()
@@ -210,7 +221,7 @@ def _settle_in_worker(qpos: Array, motion: Motion, limit: int) -> Settled:
 
 
 @contextmanager
-def _isolate_workers() -> Iterator[None]:
+def isolate_workers() -> Iterator[None]:
     """Make new processes ignore Ctrl-C, and not import the running script."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")

@@ -97,13 +97,17 @@ class Actuators:
     force_range: Array
     joint_force_range: Array
 
-    def compute_force(self, ctrl: Array, q: Array, v: Array) -> Array:
-        """Return the force of the actuators on each joint, (nj,)."""
+    def compute_each(self, ctrl: Array, q: Array, v: Array) -> Array:
+        """Return the force of each actuator, (..., nu)."""
         constant, of_position, of_velocity = self.bias
         each = self.gain * np.clip(ctrl, *self.ctrl_range) + constant
-        each += of_position * q[self.joint] + of_velocity * v[self.joint]
-        each = np.clip(each, *self.force_range)
-        total = np.bincount(self.joint, each, minlength=len(q))
+        each += of_position * q[..., self.joint] + of_velocity * v[..., self.joint]
+        return np.asarray(np.clip(each, *self.force_range))
+
+    def compute_force(self, ctrl: Array, q: Array, v: Array) -> Array:
+        """Return the force of the actuators on each joint, (..., nj)."""
+        each = self.compute_each(ctrl, q, v)
+        total = each @ (self.joint[:, None] == np.arange(q.shape[-1]))
         return np.asarray(np.clip(total, *self.joint_force_range))
 
 
@@ -146,7 +150,7 @@ class BulletModel:
     actuators: Actuators
 
     def compute_force(self, ctrl: Array, q: Array, v: Array) -> Array:
-        """Return the force on each joint, (nj,), at positions q and velocities v."""
+        """Return the force on each joint, (..., nj), at positions q, velocities v."""
         constant, stiffness, damping = self.passive
         passive = constant - stiffness * q - damping * v
         return np.asarray(self.actuators.compute_force(ctrl, q, v) + passive)

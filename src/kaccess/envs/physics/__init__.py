@@ -1,5 +1,5 @@
-"""The physics of environments: n simulations of one robot, on a CPU or a GPU."""
+"""The physics of environments: n simulations of one robot, in any simulator."""
 
-from kaccess.envs.physics.physics import Fields, Physics, check_engine, make_physics
+from kaccess.envs.physics.physics import Fields, Physics, make_physics
 
-__all__ = ["Fields", "Physics", "check_engine", "make_physics"]
+__all__ = ["Fields", "Physics", "make_physics"]

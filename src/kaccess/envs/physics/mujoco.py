@@ -25,6 +25,8 @@ class MujocoPhysics:
         self, robot: Robot, n: int, *, n_substeps: int, n_threads: int
     ) -> None:
         self._n_substeps = n_substeps
+        # Contacts are soft: what touches the floor is inside it.
+        self.touch_margin = np.zeros(robot.model.ngeom)
         threads = n_threads or n_cpus()
         # Persistent: the forward pass at the end of a step is reused by the next one.
         self._batch = Batch(make_lean_model(robot), n, threads, persistent=True)

@@ -4,12 +4,11 @@ from typing import NamedTuple, Protocol
 
 import mujoco
 
-from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig, EngineName
 from kaccess.robots import Robot
 
-__all__ = ["Fields", "Physics", "check_engine", "make_physics"]
+__all__ = ["Fields", "Physics", "make_physics"]
 
 
 class Fields(NamedTuple):
@@ -37,9 +36,12 @@ class Physics(Protocol):
 
     Attributes:
         fields: MuJoCo's fields of the simulations.
+        touch_margin: (ngeom,) distance from the floor below which a geom touches it, in
+            addition to its margin in the model [m].
     """
 
     fields: Fields
+    touch_margin: Array
 
     def reset(self, rows: IntArray, qpos: Array, targets: Array) -> None:
         """Put robots into states, (m, nq), at rest, with joint targets, (m, nu)."""
@@ -57,32 +59,28 @@ class Physics(Protocol):
         """Return MuJoCo's data of one robot, for display; `data` is reused if given."""
 
 
-def check_engine(engine: EngineName | EngineConfig) -> EngineConfig:
-    """Return the settings of an engine; an error if environments cannot run on it."""
-    config = EngineConfig.of(engine)
-    if config.engine == "bullet":
-        raise InputError(
-            "Environments run on the engines 'mujoco' and 'warp', not on 'bullet'."
-        )
-    return config
-
-
 def make_physics(
     engine: EngineName | EngineConfig, robot: Robot, n: int, *, n_substeps: int
 ) -> Physics:
     """Return n simulations of a robot.
 
     Args:
-        engine: Name of the engine, `mujoco` or `warp`, or its settings.
+        engine: Name of the engine, or its settings.
         robot: Robot to simulate.
         n: Number of simulations.
         n_substeps: Physics steps per control step.
     """
-    config = check_engine(engine)
+    config = EngineConfig.of(engine)
     if config.engine == "warp":
         from kaccess.envs.physics.warp import WarpPhysics
 
         return WarpPhysics(robot, n, n_substeps=n_substeps, device=config.device)
+    if config.engine == "bullet":
+        from kaccess.envs.physics.bullet import BulletPhysics
+
+        return BulletPhysics(
+            robot, n, n_substeps=n_substeps, n_iterations=config.solver_iterations
+        )
     from kaccess.envs.physics.mujoco import MujocoPhysics
 
     return MujocoPhysics(robot, n, n_substeps=n_substeps, n_threads=config.threads)

@@ -35,6 +35,7 @@ class WarpPhysics:
     ) -> None:
         self._robot, self._device = robot, find_device(device)
         self._n, self._n_substeps = n, n_substeps
+        self.touch_margin = np.zeros(robot.model.ngeom)  # as in MuJoCo
         self._model = reduce_model(robot.model)
         self._buffers = Buffers.of(self._model)
         self._diverged = np.zeros(n, bool)

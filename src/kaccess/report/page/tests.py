@@ -49,7 +49,9 @@ def _ask_again(contents: Contents, test: TestName) -> Missing:
     """Return a note that the guide must be tested again."""
     options = {
         "--trained-under": test.runs.conditions,
-        "--tested-under": test.under,
+        "--conditions": test.under,
+        "--draw": test.draw,
+        "--engine": test.engine,
     }
     words = [f"{option} {value}" for option, value in options.items() if value]
     command = [f"kaccess evaluate {contents.study} --task {test.runs.task}", *words]

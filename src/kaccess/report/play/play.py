@@ -102,8 +102,8 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
     """Return the motion of a policy of a study, or of its guide, from a test pose."""
     check_left_out(config, ("poses", "seed"), "in a study, which has its test poses")
     pose = config.pose or 0
-    task = make_task(config.task, study.robot)
     under = Conditions.parse(config.shown_under)
+    task = under.adapt(make_task(config.task, study.robot))
     if config.run == ROUTES:
         act = follow_guide(Guide.of(study, 1, task=task))
     else:
