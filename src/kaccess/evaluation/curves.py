@@ -1,6 +1,7 @@
 """Learning curves: tests of each learner during its training."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import numpy as np
 from kaccess.base.csv_files import read_csv, write_csv
 from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
+from kaccess.base.marks import read_marked
 from kaccess.base.survival import Durations
+from kaccess.base.tensors import read_header
 from kaccess.base.types import Array, BoolArray
 from kaccess.study.names import LearnerName, find_learners
 
@@ -17,11 +20,12 @@ __all__ = [
     "IN_ROW",
     "SCORE",
     "Curves",
+    "check_curves",
     "find_episode_steps",
     "load_curves",
     "merge_curves",
     "pool_curves",
-    "read_table",
+    "read_curve",
     "save_curves",
 ]
 
@@ -150,7 +154,7 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
 def find_episode_steps(folder: Path) -> int:
     """Return the steps of the longest episode in a folder of runs."""
     learners = find_learners(folder, _EPISODES_FILE).values()
-    rows = [row for each in learners for row in read_table(each / _EPISODES_FILE)]
+    rows = [row for each in learners for row in read_curve(each / _EPISODES_FILE)]
     if not rows:
         raise InputError(f"{folder} has no episodes. Train something first.")
     return max(int(row["length"]) for row in rows)
@@ -163,11 +167,12 @@ def save_curves(folder: Path, path: Path) -> None:
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
     """Return the tests of all learners, each with its `starts` and `seed`."""
-    rows = read_table(path) if path.is_file() else []
+    rows = _check_numbers(path, read_csv(path, _REMEDY)) if path.is_file() else []
+    check_curves(path)
     for text, folder in find_learners(path, _FILE).items():
         name = LearnerName.parse(text)
         own = {"starts": name.starts, "seed": str(name.seed)}
-        tests = [own | row for row in read_table(folder / _FILE)]
+        tests = [own | row for row in read_curve(folder / _FILE)]
         if not tests:
             raise InputError(f"{folder} has not been tested yet. Train it further.")
         rows += tests
@@ -176,9 +181,27 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table of numbers, each with its `step`."""
-    rows = read_csv(path, _REMEDY)
+def check_curves(folder: Path) -> None:
+    """Raise `InputError` if curves are not what the checkpoints of their runs say.
+
+    Checkpoints that cannot be read, or have no marks of curves, are left out.
+    """
+    marks: dict[str, Sequence[int]] = {}
+    for checkpoint in sorted(folder.glob("[!.]*.safetensors")):  # no drafts
+        with suppress(InputError), explain_damage(checkpoint, _REMEDY):
+            marks |= read_header(checkpoint)["progress"]["curves"]
+    for name, mark in marks.items():
+        with explain_damage(folder / name, _REMEDY):
+            read_marked(folder / name, mark)
+
+
+def read_curve(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a curve, each with its `step`; a half-written row is none."""
+    return _check_numbers(path, read_csv(path, _REMEDY, grows=True))
+
+
+def _check_numbers(path: Path, rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the rows of a table; an error if they hold anything but numbers."""
     with explain_damage(path, _REMEDY):
         for row in rows:
             numbers = {name: float(row[name]) for name in row.keys() - {"starts"}}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # scikit-learn and Numba take seconds to load
     from kaccess.cluster.methods import Fit
     from kaccess.cluster.quality import Quality
 
-__all__ = ["StoredClustering", "cut"]
+__all__ = ["StoredClustering", "check_clustering", "cut"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +70,11 @@ class StoredClustering:
         Raises:
             ValueError: If it is not one of these poses.
         """
-        least, n, k = 0 if whole else -1, len(access), len(content["centroids"])
-        centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
-        if len(labels) != n or not _are_between(least, labels, k):
-            raise ValueError(f"`labels` must be {n} numbers from {least} to {k - 1}")
-        if len(set(content["centroids"])) < k or not _are_between(0, centroids, n):
-            raise ValueError(f"`centroids` must be different poses below {n}")
-        if len({len(each) for each in (content.get("curve") or {}).values()}) > 1:
-            raise ValueError("the lists of `curve` must have the same length")
+        check_clustering(content, len(access), whole=whole)
         return cls(
             access,
-            centroids,
-            labels,
+            np.array(content["centroids"]),
+            np.array(content["labels"]),
             float(content["settings"].get("alpha", 1.0)),
             content.get("curve"),
             content,
@@ -142,6 +135,26 @@ class StoredClustering:
     def by_size(self) -> IntArray:
         """(k,) the clusters, largest first."""
         return np.argsort(-self.quality.sizes, kind="stable")
+
+
+def check_clustering(
+    content: Mapping[str, Any], n: int, *, whole: bool = True
+) -> None:
+    """Raise `ValueError` if the content of a file is no clustering of n poses.
+
+    Args:
+        content: Content of the file.
+        n: Number of poses.
+        whole: Whether each pose has a cluster.
+    """
+    centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
+    least, k = 0 if whole else -1, len(centroids)
+    if len(labels) != n or not _are_between(least, labels, k):
+        raise ValueError(f"`labels` must be {n} numbers from {least} to {k - 1}")
+    if len(set(content["centroids"])) < k or not _are_between(0, centroids, n):
+        raise ValueError(f"`centroids` must be different poses below {n}")
+    if len({len(each) for each in (content.get("curve") or {}).values()}) > 1:
+        raise ValueError("the lists of `curve` must have the same length")
 
 
 def cut(access: Array, poses: IntArray) -> Array:

@@ -13,6 +13,7 @@ from kaccess.cluster.comparison import (
 )
 from kaccess.cluster.regions import leave_out_starts, measure_regions
 from kaccess.config import METHODS, REGION_SECONDS, ClusterConfig
+from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.start_times import read_start_times
 from kaccess.study.study import Study
@@ -27,13 +28,13 @@ class _Facts:
     Args:
         times: (n, n) seconds from pose i to j; inf: not reached.
         contacts: (n, n_parts) which parts touch the ground.
-        reach: (n, n) at which poses moves from each pose land; None if not known.
+        arrays: Arrays of the study, which may hold landings.
         t_0: Time within which an exploration region is reached [s].
     """
 
     times: Array
     contacts: BoolArray
-    reach: BoolArray | None
+    arrays: Arrays
     t_0: float
 
 
@@ -43,13 +44,13 @@ def compare_clusterings(study: Study) -> list[ComparisonRow]:
     A clustering for a task, such as `kaccess@backflip`, is judged by the poses that the
     task can start from. Starts that are no centroids, such as `9-pose`, come last.
     """
-    found, arrays = study.all_clusterings, study.arrays
+    found = study.all_clusterings
     if not found:
         return []
     facts = _Facts(
         study.finished_times,
         study.contacts,
-        arrays.read_landings().find_reach() if arrays.has_landings() else None,
+        study.arrays,
         study.robot.scale.fit(REGION_SECONDS),
     )
     rows = [_compare(name.text, each, facts) for name, each in found.items()]
@@ -80,14 +81,20 @@ def _find_other_times(study: Study, times: Array) -> dict[str, Array]:
 def _compare(name: str, each: StoredClustering, facts: _Facts) -> ComparisonRow:
     """Return the row of one clustering."""
     alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
-    poses, landed = each.members, None
+    poses = each.members
     times = leave_out_starts(facts.times[each.centroids], each.centroids)[:, poses]
-    if facts.reach is not None:
-        reach = facts.reach[np.ix_(each.centroids, poses)]
-        landed = float(reach.any(axis=0).mean())
     return replace(
         make_row(name, each.quality_with(alpha), each.unreachable),
-        landed=landed,
+        landed=_measure_landed(facts.arrays, each),
         regions=measure_regions(times, facts.t_0),
         contact=measure_contact(each.labels[poses], facts.contacts[poses]),
     )
+
+
+def _measure_landed(arrays: Arrays, each: StoredClustering) -> float | None:
+    """Return the share of poses at which some move from a centroid lands, if known."""
+    if not arrays.has_landings():
+        return None
+    landings = arrays.read_landings_from(each.centroids)
+    reach = landings.find_reach(each.centroids, len(each.labels))
+    return float(reach[:, each.members].any(axis=0).mean())
