@@ -137,9 +137,7 @@ class StoredClustering:
         return np.argsort(-self.quality.sizes, kind="stable")
 
 
-def check_clustering(
-    content: Mapping[str, Any], n: int, *, whole: bool = True
-) -> None:
+def check_clustering(content: Mapping[str, Any], n: int, *, whole: bool = True) -> None:
     """Raise `ValueError` if the content of a file is no clustering of n poses.
 
     Args:
