@@ -88,7 +88,7 @@ def draw_redundancy(ax: Axes, regions: Mapping[str, Regions]) -> None:
         ax.annotate(
             name,
             (each.redundancy, each.share),
-            xytext=(7, 4),
+            xytext=(7, (-12, 4)[number % 2]),  # near points stay readable
             textcoords="offset points",
         )
     ax.set_xscale("log")
