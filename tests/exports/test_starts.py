@@ -111,7 +111,7 @@ def test_a_mixture_is_exported(small_study, tmp_path):
         assert data["weights"][4:].sum() == pytest.approx(0.2)
 
 
-def test_without_routes_only_starts_are_written(small_study, tmp_path, capsys):
+def test_without_routes_only_starts_are_written(small_study, tmp_path):
     study = Study(small_study.path)
     study.plan.n_moves[:] = 0  # of this object alone
     found = pipeline.export_starts(study, "gymnasium", tmp_path)
@@ -121,7 +121,10 @@ def test_without_routes_only_starts_are_written(small_study, tmp_path, capsys):
         assert "quality" not in data and "next_targets" not in data
 
 
-def test_before_any_times_only_starts_are_written(tiny_study, tmp_path, capsys):
+def test_before_any_times_only_starts_are_written(
+    tiny_study, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("kaccess.study.starts._N_FRESH", 5)
     args = [tiny_study, "--for", "mjcf", "--starts", "fresh", "--out", tmp_path / "out"]
     main(["export", *map(str, args)])
     said = capsys.readouterr().out

@@ -10,7 +10,6 @@ pytest.importorskip("mujoco_playground")
 
 import jax
 import jax.numpy as jnp
-from mujoco_playground import wrapper
 from mujoco_playground._src.locomotion.go1.getup import Getup
 
 N = 8
@@ -35,16 +34,6 @@ def list_starts(env, qpos):
 def test_every_episode_begins_in_a_start(env, reset):
     state = reset(jax.random.split(jax.random.PRNGKey(0), N))
     assert len(set(list_starts(env, state.data.qpos))) > 2
-
-
-def test_a_full_reset_draws_again(env):
-    """Without it, a robot begins all its episodes in the same start."""
-    trained = wrapper.wrap_for_brax_training(env, episode_length=1, full_reset=True)
-    keys = jax.random.split(jax.random.PRNGKey(0), N)
-    state = jax.jit(trained.reset)(keys)
-    before = list_starts(env, state.data.qpos)
-    state = jax.jit(trained.step)(state, jnp.zeros((N, 12)))
-    assert list_starts(env, state.data.qpos) != before
 
 
 def test_the_guide_works_with_jax():
