@@ -8,6 +8,7 @@ from kaccess.access import (
     Landings,
     Nodes,
     Plan,
+    count_chain_moves,
     estimate_rows,
     find_nodes,
     replay_plan,
@@ -106,9 +107,30 @@ def test_a_pose_reaches_the_poses_at_which_its_moves_land(nodes):
     landings = make_landings(n, moves | {(3, 3): (3, 0.0)})
     expected = np.zeros((n, n), bool)
     expected[0, 4] = True  # not where it is not at rest, at standing, or where it was
-    np.testing.assert_array_equal(landings.find_reach(), expected)
+    every = np.arange(n)
+    np.testing.assert_array_equal(landings.find_reach(every, n), expected)
     landings.distance[0] = 3.1
-    assert not landings.find_reach().any()
+    assert not landings.find_reach(every, n).any()
+
+
+def test_chains_are_counted_as_by_a_plain_loop():
+    n, rng = 40, np.random.default_rng(1)
+    landings = Landings(
+        rng.integers(n + 1, size=(n, 4)).astype(np.int32),
+        rng.uniform(0, 4, (n, 4)),
+        rng.choice([0.5, np.inf], (n, 4), p=[0.8, 0.2]),
+    )
+    moves = np.full(n + 1, np.inf)
+    moves[n] = 0
+    for _ in range(n):
+        for pose, command in np.ndindex(n, 4):
+            node = landings.node[pose, command]
+            near = landings.distance[pose, command] < (1.7 if node == n else 3.0)
+            if near and np.isfinite(landings.seconds[pose, command]):
+                moves[pose] = min(moves[pose], 1 + moves[node])
+    found = count_chain_moves(n, [landings])
+    np.testing.assert_array_equal(found, np.where(np.isinf(moves), 0, moves)[:n])
+    assert found.max() >= 3 and found.min() == 0
 
 
 def test_nothing_leads_to_standing_if_no_move_lands_there(nodes):

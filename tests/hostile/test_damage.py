@@ -1,5 +1,6 @@
 """Every file of a finished study is damaged: each command works, or names the file."""
 
+import re
 import shutil
 from contextlib import suppress
 
@@ -8,8 +9,10 @@ import pytest
 
 from kaccess import InputError, pipeline
 from kaccess.base.json_files import read_json
+from kaccess.base.tensors import read_tensors
 from kaccess.config import EvaluateConfig, GrowConfig
-from tests.hostile.attacks import damage, flip_bit, replace_content, run
+from kaccess.evaluation.curves import check_curves
+from tests.hostile.attacks import damage, flip, flip_bit, replace_content, run
 
 pytest.importorskip("torch")
 
@@ -79,21 +82,22 @@ def list_files(study):
 
 
 def attack(capsys, study, files, commands, n, whole=None):
-    """Damage files, run commands, and return what went wrong.
+    """Damage files, run commands, and return what went wrong, and how many were run.
 
     `whole` is put back after each command that may have changed the study.
     """
-    rng, wrong = np.random.default_rng(0), []
+    rng, wrong, tries = np.random.default_rng(0), [], 0
     for file in files:
         for what, content in damage(file, rng, n):
             for command in commands:
+                tries += 1
                 args = [arg.replace("OUT", str(study.parent)) for arg in command]
                 with replace_content(file, content):
                     wrong += judge(capsys, file, what, [args[0], study, *args[1:]])
                 if whole:
                     shutil.rmtree(study)
                     shutil.copytree(whole, study)
-    return wrong
+    return wrong, tries
 
 
 def judge(capsys, file, what, args):
@@ -114,13 +118,14 @@ def judge(capsys, file, what, args):
 
 def test_a_damaged_file_of_each_kind_is_named(study, capsys):
     files = [study / name for name in KINDS]
-    assert attack(capsys, study, files, [CHECK], n=1) == []
+    wrong, tries = attack(capsys, study, files, [CHECK], n=1)
+    assert wrong == [] and tries > 10 * len(KINDS)
 
 
 def test_training_names_damaged_curves(study, finished, capsys):
     files = [study / name for name in KINDS if name.endswith(".csv")]
     train = COMMANDS[-1]
-    assert attack(capsys, study, files, [train], n=0, whole=finished) == []
+    assert attack(capsys, study, files, [train], n=0, whole=finished) == ([], 18)
 
 
 N_FLIPS = 400
@@ -139,19 +144,65 @@ def test_every_flipped_bit_of_json_is_seen(study):
             assert {key: found.get(key) for key in before[file]} == before[file]
 
 
+def test_every_flipped_bit_of_curves_is_seen(study):
+    rng = np.random.default_rng(0)
+    folder = study / "train" / "fall-recovery"
+    files = sorted(folder.rglob("*.csv"))
+    assert len(files) == 8
+    for _ in range(N_FLIPS):
+        file = files[rng.integers(len(files))]
+        damaged = f"{re.escape(str(file))} is damaged"
+        with flip_bit(file, rng), pytest.raises(InputError, match=damaged):
+            check_curves(folder)
+    check_curves(folder)
+
+
+def test_every_flipped_bit_of_policies_and_checkpoints_is_seen(study):
+    """Either the file is refused, or it holds the same values."""
+    rng = np.random.default_rng(0)
+    files = sorted(study.rglob("*.safetensors"))
+    before = {file: read_tensors(file) for file in files}
+    assert len(files) == 9
+    for number in range(N_FLIPS):
+        file = files[number % len(files)]
+        content = file.read_bytes()
+        end = 8 + int.from_bytes(content[:8], "little") if number % 2 else len(content)
+        part = flip(content[:end], rng) + content[end:]  # half of them in the header
+        with replace_content(file, part), suppress(InputError):
+            header, arrays = read_tensors(file)
+            assert {key: header.get(key) for key in before[file][0]} == before[file][0]
+            for name, array in before[file][1].items():
+                np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_a_curve_that_is_gone_is_named(study, capsys):
+    file = study / KINDS[-5]
+    file.unlink()
+    code, said = run(capsys, "info", study, "--check")
+    assert code == 1 and f"{file} does not exist" in said
+
+
 @pytest.mark.hostile
-def test_every_damaged_file_is_named(study, capsys):
-    assert attack(capsys, study, list_files(study), [CHECK], n=2) == []
+def test_every_damaged_file_is_named(study, capsys, record_property):
+    wrong, tries = attack(capsys, study, list_files(study), [CHECK], n=2)
+    assert wrong == []
+    record_property("damaged files", tries)
 
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: "-".join(command[:3]))
-def test_every_command_names_damaged_files(study, finished, capsys, command):
+def test_every_command_names_damaged_files(
+    study, finished, capsys, command, record_property
+):
     files = [study / name for name in KINDS]
-    assert attack(capsys, study, files, [command], n=3, whole=finished) == []
+    wrong, tries = attack(capsys, study, files, [command], n=1, whole=finished)
+    assert wrong == []
+    record_property("damaged files", tries)
 
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("name", KINDS)
-def test_a_report_names_damaged_files(study, capsys, name):
-    assert attack(capsys, study, [study / name], [["report"]], n=1) == []
+def test_a_report_names_damaged_files(study, capsys, name, record_property):
+    wrong, tries = attack(capsys, study, [study / name], [["report"]], n=0)
+    assert wrong == []
+    record_property("damaged files", tries)

@@ -5,6 +5,7 @@ same command must bring the study to what it is without any kill, byte for byte.
 """
 
 import gc
+import importlib
 import os
 import shutil
 import signal
@@ -16,15 +17,18 @@ import numpy as np
 import pytest
 
 from kaccess import AccessConfig, pipeline
+from kaccess.cluster import select_k
 from kaccess.config import (
     ClusterConfig,
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    PlayConfig,
     SampleConfig,
     SkillConfig,
 )
 from kaccess.report.check import check_study
+from kaccess.report.play.video import write_video
 from tests.conftest import TINY
 from tests.hostile.faults import Disk, failing
 from tests.training import runs
@@ -76,7 +80,20 @@ def report(study):
     pipeline.report(study)
 
 
-STAGES = [sample, access, cluster, grow, search, train, evaluate, picture, report]
+def export(study):
+    pipeline.export(study, "ka/seed-0", study / "policy.onnx")
+
+
+def play(study):
+    played = pipeline.play(study, PlayConfig(run="ka/seed-0", seconds=0.1))
+    write_video(played.clip, study / "play.mp4")
+
+
+STAGES = [
+    *(sample, access, cluster, grow, search, train, evaluate),
+    *(picture, report, export, play),
+]
+STEPS = {grow: 4, train: 3, evaluate: 2, report: 20}  # kill at every so many operations
 RESUMED_FROM_START = (grow, search)  # a round may be made again, with other poses
 
 
@@ -116,10 +133,20 @@ def snapshot(study):
     }
 
 
+def load_all():
+    """Load and compile here what stages need, so that children find it ready."""
+    for name in ("sac", "training", "evaluation.evaluate", "report.page", "guide"):
+        importlib.import_module(f"kaccess.{name}")
+    for name in ("onnx", "tensorboard", "torch.utils.tensorboard"):
+        pytest.importorskip(name)
+    select_k(np.eye(12), range(2, 5), random_state=0)
+
+
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory):
     """The study before each stage, and after the last."""
     pytest.importorskip("torch")
+    load_all()
     folder = tmp_path_factory.mktemp("steps")
     study, before = folder / "study", {}
     for stage in STAGES:
@@ -171,7 +198,7 @@ def test_a_kill_at_any_file_operation_can_be_resumed(
 ):
     study = tmp_path / "study"
     n = count_operations(steps, stage, study, tmp_path / "n")
-    step = max(1, n // 60)  # the figures of a page are many files of one kind
+    step = STEPS.get(stage, 1)
     for at in range(0, n, step):
         put_back(steps, stage, study)
 

@@ -18,8 +18,9 @@ pytestmark = _forks
 PAIRS = [
     *itertools.combinations_with_replacement(
         [
-            *(stages.access, stages.cluster, stages.grow),
-            *(stages.train, stages.evaluate, stages.picture),
+            *(stages.access, stages.cluster, stages.grow, stages.search),
+            *(stages.train, stages.evaluate, stages.picture, stages.report),
+            stages.export,
         ],
         2,
     )

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from kaccess import Study, pipeline
+from kaccess.cli import main
 from kaccess.report.pairs import count_pairs
 from kaccess.report.summary import summarize
 from kaccess.report.text.info import format_summary, format_summary_as_json
+from kaccess.study.arrays import Arrays
 
 X, N = np.inf, np.nan
 CONTACTS = np.array([[1, 0], [1, 0], [1, 1]], bool)
@@ -135,3 +137,22 @@ def test_chains_counted_in_parts_are_those_of_the_plan(clustered, monkeypatch):
     chains = study.plan.n_moves
     monkeypatch.setattr("kaccess.study.arrays._READ_SIZE", 24)  # two rows at a time
     np.testing.assert_array_equal(Study(clustered).chain_moves, chains)
+
+
+@pytest.mark.parametrize("flags", [[], ["--check"]])
+def test_large_arrays_are_read_a_few_rows_at_a_time(clustered, monkeypatch, flags):
+    """Of 10,000 poses, one array of all pairs takes 400 MB."""
+    monkeypatch.setattr("kaccess.study.arrays._READ_SIZE", 48)  # two rows at a time
+    most = max(len(each.centroids) for each in Study(clustered).clusterings.values())
+    read, found = Arrays.read, []
+
+    def note(self, name, *rows):
+        values = read(self, name, *rows)
+        if name in ("times", "outcomes", "landings/node", "landings/states"):
+            found.append(len(values))
+        return values
+
+    monkeypatch.setattr(Arrays, "read", note)
+    main(["info", str(clustered), *flags])
+    assert len(found) > 24
+    assert max(found) <= max(most, 2) < 24

@@ -48,15 +48,22 @@ class Landings:
             None if states is None else states.reshape(*shape, states.shape[-1]),
         )
 
-    def find_reach(self) -> BoolArray:
-        """Return at which poses some move from each pose lands, (n, n), not its own."""
-        n, _ = self.node.shape
-        reach = np.zeros((n, n + 1), bool)
+    def find_reach(self, poses: IntArray, n: int) -> BoolArray:
+        """Return at which others of n poses some move from each of these lands.
+
+        Args:
+            poses: (k,) the poses whose landings these are.
+            n: Number of all poses.
+
+        Returns:
+            Array of shape (k, n).
+        """
+        reach = np.zeros((len(poses), n + 1), bool)
         pose, command = np.nonzero(
             np.isfinite(self.seconds) & (self.distance < AT_NODE)
         )
         reach[pose, self.node[pose, command]] = True
-        np.fill_diagonal(reach, False)
+        reach[np.arange(len(poses)), poses] = False
         return reach[:, :n]
 
     def replace(self, where: BoolArray, others: "Landings") -> "Landings":

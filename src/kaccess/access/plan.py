@@ -16,7 +16,7 @@ from scipy.spatial import KDTree
 from kaccess.access.attempts import Attempts
 from kaccess.access.commands import Commands
 from kaccess.access.landings import AT_NODE, Landings, Nodes
-from kaccess.base.types import Array, IntArray
+from kaccess.base.types import Array, BoolArray, IntArray
 
 __all__ = ["Plan", "count_chain_moves"]
 
@@ -166,19 +166,20 @@ def count_chain_moves(n: int, landings: Iterable[Landings]) -> IntArray:
         n: Number of poses.
         landings: Landings of all commands in some poses each, in order.
     """
-    lost = n + 1  # a node from which nothing leads on; each pose has it
-    goals = [np.append(row, lost) for each in landings for row in _list_goals(each, n)]
-    starts = np.cumsum([0, *map(len, goals)])[:-1]
-    flat = np.concatenate(goals)
-    left = np.append(np.full(n, np.inf), [0.0, np.inf])
-    for _ in range(_MOST_MOVES):
-        left[:n] = np.minimum(left[:n], 1 + np.minimum.reduceat(left[flat], starts))
-    return np.where(np.isfinite(left[:n]), left[:n], 0).astype(np.int64)
+    leads = np.zeros((n, n + 1), bool)  # from poses to the nodes they surely land at
+    start = 0
+    for each in landings:
+        rows, commands = np.nonzero(_is_sure(each, n))
+        leads[start + rows, each.node[rows, commands]] = True
+        start += len(each.node)
+    n_moves, new = np.zeros(n, np.int64), np.array([n])
+    for move in range(1, _MOST_MOVES + 1):
+        new = np.flatnonzero(leads[:, new].any(axis=1) & (n_moves == 0))
+        n_moves[new] = move
+    return n_moves
 
 
-def _list_goals(landings: Landings, n: int) -> list[IntArray]:
-    """Return the different nodes that each pose surely lands at."""
+def _is_sure(landings: Landings, n: int) -> BoolArray:
+    """Return which moves surely land at their node."""
     limit = np.where(landings.node == n, _STANDS, AT_NODE)
-    sure = np.isfinite(landings.seconds) & (landings.distance < limit)
-    rows = zip(landings.node, sure, strict=True)
-    return [np.unique(node[where]) for node, where in rows]
+    return np.isfinite(landings.seconds) & (landings.distance < limit)

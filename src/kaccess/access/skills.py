@@ -117,7 +117,7 @@ def find_trap(landings: Landings, trapped: BoolArray, tried: list[int]) -> int |
         tried: Poses that a search has started from before.
     """
     n = len(trapped)
-    reaches = landings.find_reach() | np.eye(n, dtype=bool)
+    reaches = landings.find_reach(np.arange(n), n) | np.eye(n, dtype=bool)
     for _ in range(int(np.ceil(np.log2(max(n, 2))))):  # chains twice as long each time
         links = reaches.astype(np.float32)
         reaches = links @ links > 0

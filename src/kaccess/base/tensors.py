@@ -19,7 +19,8 @@ from kaccess.base.files import whole_file
 
 __all__ = ["REMEDY", "read_header", "read_tensors", "write_tensors"]
 
-_CHECKSUM = "crc32"
+_CHECKSUM = "crc32"  # of the arrays
+_HEADER_CHECKSUM = "header_crc32"
 REMEDY = "Put back a copy of it, or train again in a new folder."
 
 
@@ -39,7 +40,8 @@ def write_tensors(
     """
     # One string: safetensors would write several in random order each time.
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    text = json.dumps({"kind": kind, **header, _CHECKSUM: _checksum(plain)})
+    entries = {"kind": kind, **header, _CHECKSUM: _checksum(plain)}
+    text = json.dumps({**entries, _HEADER_CHECKSUM: _checksum_header(entries)})
     with whole_file(path) as draft:
         try:
             save_file(plain, draft, metadata={"kaccess": text})
@@ -64,8 +66,8 @@ def read_tensors(
     return header, arrays
 
 
-def read_header(path: Path, kind: str) -> dict[str, Any]:
-    """Return the header of a file, without reading its arrays.
+def read_header(path: Path, kind: str | None = None) -> dict[str, Any]:
+    """Return the header of a file, by default of any kind, without its arrays.
 
     Raises:
         InputError: If the file is missing, damaged or of another kind.
@@ -80,6 +82,9 @@ def _open(path: Path, kind: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
     with explain_damage(path, REMEDY), _safe_open(path) as file:
         header = json.loads((file.metadata() or {}).get("kaccess", "{}"))
         check_content(header, dict, "its header")
+        stored = header.pop(_HEADER_CHECKSUM, None)  # files made before have none
+        if stored not in (None, _checksum_header(header)):
+            raise ValueError("its header is not what was written")
         if (found := header.pop("kind", None)) != (kind or found):
             raise InputError(
                 f"{path} must be a {kind}, but it is a "
@@ -107,6 +112,11 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
         total = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), total)
         total = zlib.crc32(array.reshape(-1).view(np.uint8).data, total)
     return total
+
+
+def _checksum_header(header: Mapping[str, Any]) -> int:
+    plain = json.loads(json.dumps(header))  # tuples become lists, as in the file
+    return zlib.crc32(json.dumps(plain).encode())
 
 
 def _as_os_error(error: SafetensorError) -> OSError:

@@ -1,6 +1,7 @@
 """Learning curves: tests of each learner during its training."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +10,14 @@ import numpy as np
 from kaccess.base.csv_files import read_csv, write_csv
 from kaccess.base.damage import explain_damage
 from kaccess.base.errors import InputError
+from kaccess.base.marks import read_marked
+from kaccess.base.tensors import read_header
 from kaccess.base.types import Array
 from kaccess.study.names import LearnerName, find_learners
 
 __all__ = [
     "Curves",
+    "check_curves",
     "find_episode_steps",
     "load_curves",
     "merge_curves",
@@ -131,6 +135,7 @@ def save_curves(folder: Path, path: Path) -> None:
 def _read_rows(path: Path) -> list[dict[str, str]]:
     """Return the tests of all learners, each with its `starts` and `seed`."""
     rows = read_table(path) if path.is_file() else []
+    check_curves(path)
     for text, folder in find_learners(path, _FILE).items():
         name = LearnerName.parse(text)
         own = {"starts": name.starts, "seed": str(name.seed)}
@@ -141,6 +146,20 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     if not rows:
         raise InputError(f"{path} has no learning curves. Run `kaccess train` first.")
     return rows
+
+
+def check_curves(folder: Path) -> None:
+    """Raise `InputError` if curves are not what the checkpoints of their runs say.
+
+    Checkpoints that cannot be read, or have no marks of curves, are left out.
+    """
+    marks: dict[str, Sequence[int]] = {}
+    for checkpoint in sorted(folder.glob("[!.]*.safetensors")):  # no drafts
+        with suppress(InputError), explain_damage(checkpoint, _REMEDY):
+            marks |= read_header(checkpoint)["progress"]["curves"]
+    for name, mark in marks.items():
+        with explain_damage(folder / name, _REMEDY):
+            read_marked(folder / name, mark)
 
 
 def read_table(path: Path) -> list[dict[str, str]]:

@@ -11,10 +11,11 @@ from kaccess.access import Outcome
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json
 from kaccess.base.tensors import read_tensors
-from kaccess.evaluation.curves import read_table
+from kaccess.evaluation.curves import check_curves, read_table
 from kaccess.policies import Policy
 from kaccess.study import Study
-from kaccess.study.results import RESULTS, read_result
+from kaccess.study.clusterings import check_clustering
+from kaccess.study.results import RESULTS, explain_result, read_result
 from kaccess.study.settings_file import is_study
 from kaccess.study.starts import load_states
 from kaccess.study.timing import read_times
@@ -68,10 +69,8 @@ def _check_agreement(study: Study) -> Iterator[str]:
 
 def _check_derived(study: Study) -> Iterator[str]:
     """Yield what is wrong with what is made of arrays, the robot and other files."""
-    parts = ["poses", "graph", "n_moves"]
-    if study.arrays.has_all("times"):
-        parts.append("clusterings")
-    for part in parts:
+    graph = "graph" if study.has_graph_file else "chain_moves"
+    for part in ("poses", graph, "n_moves"):
         yield from _check(partial(getattr, study), part)
 
 
@@ -81,16 +80,23 @@ def _check_files(study: Study) -> Iterator[str]:
         "timings.json": lambda file: read_times(file.parent),
         "*.json": read_json,
         **{f"{folder}/*.json": read_result for folder in RESULTS},
+        "clusters/*.json": partial(_read_clustering, study),
         "starts/*.npz": partial(load_states, study),
         "tests/*.npz": partial(load_states, study),
         "train/*/*/*/*.csv": read_table,
         "train/*/*/*/*.safetensors": Policy.load,
         "train/*/*.safetensors": read_tensors,
+        "train/*": check_curves,
     }
     for pattern, read in readers.items():
         for file in sorted(study.path.glob(pattern)):
             if not file.name.startswith("."):  # the draft of a killed process
                 yield from _check(read, file)
+
+
+def _read_clustering(study: Study, file: Path) -> None:
+    with explain_result(file):
+        check_clustering(read_result(file), study.n_poses)
 
 
 def _check(read: Callable[[Any], object], what: Any) -> Iterator[str]:  # noqa: ANN401

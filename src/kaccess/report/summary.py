@@ -114,10 +114,10 @@ def summarize_study(study: Study) -> Summary:
         study.settings,
         contacts=study.contacts,
         parts=study.arrays.parts,
+        chain_moves=study.chain_moves,  # before pairs: both take memory
         pairs=count_pairs(study.n_poses, study.arrays.iter_tiles()),
         to_standing=study.to_standing,
         n_moves=study.n_moves,
-        chain_moves=study.chain_moves,
     )
 
 

@@ -1,4 +1,8 @@
-"""Curves of each learner: CSV files that survive interruption, and TensorBoard."""
+"""Curves of each learner: CSV files that survive interruption, and TensorBoard.
+
+A checkpoint holds a mark of each CSV file. So a run resumes with the rows that it had,
+and a digit that has changed since is noticed.
+"""
 
 import csv
 import logging
@@ -8,9 +12,13 @@ from typing import Any
 
 from kaccess.base.damage import explain_damage
 from kaccess.base.files import whole_file
+from kaccess.base.marks import mark_file, read_marked
 from kaccess.base.tensors import REMEDY
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "Marks"]
+
+Marks = Mapping[str, Sequence[int]]
+"""Marks of CSV files, by their paths in the folder of the run."""
 
 logger = logging.getLogger(__name__)
 
@@ -19,19 +27,30 @@ class Journal:
     """Curves of each learner over its steps, in a folder of its own.
 
     Args:
-        folders: Folder of each learner.
+        path: Folder of the run.
+        names: Learner names; each has a folder in it.
         step: Step at which the run resumes; later rows are removed.
+        marks: Marks of the curves at that step; None if they are not known.
         tensorboard: Whether to write for TensorBoard too, if it is installed.
     """
 
     def __init__(
-        self, folders: Sequence[Path], *, step: int = 0, tensorboard: bool = True
+        self,
+        path: Path,
+        names: Sequence[str],
+        *,
+        step: int = 0,
+        marks: Marks | None = None,
+        tensorboard: bool = True,
     ) -> None:
-        self._folders = list(folders)
+        self._path, self._folders = path, [path / name for name in names]
         for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
-            for path in folder.glob("*.csv"):
-                _remove_after(path, step)
+        if marks is None:
+            for file in self._list_files():
+                _remove_after(file, step)
+        else:
+            self._cut(marks)
         self._writers = _open_writers(self._folders, step) if tensorboard else []
 
     def add_row(
@@ -47,6 +66,29 @@ class Journal:
         if self._writers:
             for name, value in values.items():
                 self._writers[learner].add_scalar(f"{curve}/{name}", value, step)
+
+    def get_marks(self) -> Marks:
+        """Return the marks of all curves."""
+        files = self._list_files()
+        return {
+            file.relative_to(self._path).as_posix(): mark_file(file) for file in files
+        }
+
+    def _cut(self, marks: Marks) -> None:
+        """Cut curves to what they were when they were marked."""
+        marked = {self._path / name: mark for name, mark in marks.items()}
+        files = set(self._list_files())
+        for file in files - marked.keys():
+            file.unlink()
+        for file, mark in marked.items():
+            with explain_damage(file, REMEDY):
+                content = read_marked(file, mark)
+            if file in files and len(content) < file.stat().st_size:
+                with whole_file(file) as draft:
+                    draft.write_bytes(content)
+
+    def _list_files(self) -> list[Path]:
+        return [file for each in self._folders for file in sorted(each.glob("*.csv"))]
 
     def close(self) -> None:
         """Close the files."""

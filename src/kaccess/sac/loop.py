@@ -81,8 +81,10 @@ def train(
     if checkpoint is None:  # a run on a GPU may be resumed on a CPU
         check_compiled(config.compiled, run.population.device)
     journal = Journal(
-        [folder.path / name for name in plan.names],
+        folder.path,
+        plan.names,
         step=run.step,
+        marks=checkpoint.progress.get("curves") if checkpoint else None,
         tensorboard=folder.tensorboard,
     )
     best = BestPolicies(tests.best_by if tests else (), run.policies, checkpoint)
@@ -92,7 +94,7 @@ def train(
     with (
         defer_interrupts() as is_interrupted,
         closing(journal),
-        store.save_at_end(run, best),
+        store.save_at_end(run, best, journal),
         tune_cpu(run.population),
     ):
         while True:
@@ -104,7 +106,7 @@ def train(
             if is_over:
                 break
             if checkpoint_timer.is_due():
-                store.save(run, best)
+                store.save(run, best, journal)
             with run.make_step():
                 for learner, episode in run.advance():
                     journal.add_row("episodes", learner, run.step, episode)

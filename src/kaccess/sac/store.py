@@ -17,6 +17,7 @@ import numpy as np
 from kaccess.config import SacConfig
 from kaccess.policies.policy import BEST_POLICY, LAST_POLICY, Policy
 from kaccess.sac.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from kaccess.sac.journal import Journal
 from kaccess.sac.plan import Plan, RunFolder
 from kaccess.sac.policies import Policies
 from kaccess.sac.run import Run
@@ -113,9 +114,10 @@ class Store:
         checkpoint.require_same(self._settings, self._path)
         return checkpoint
 
-    def save(self, run: Run, best: BestPolicies) -> None:
+    def save(self, run: Run, best: BestPolicies, journal: Journal) -> None:
         """Write checkpoint and policies of a run that is between two steps."""
         progress = run.get_progress() | {"best": best.scores}
+        progress["curves"] = journal.get_marks()
         arrays = run.get_arrays() | best.get_arrays()
         save_checkpoint(self._path, Checkpoint(self._settings, progress, arrays))
         for i, name in enumerate(run.names):
@@ -123,10 +125,12 @@ class Store:
         best.save(self._folder)
 
     @contextmanager
-    def save_at_end(self, run: Run, best: BestPolicies) -> Iterator[None]:
+    def save_at_end(
+        self, run: Run, best: BestPolicies, journal: Journal
+    ) -> Iterator[None]:
         """Save a run at the end of the block, even after an error between two steps."""
         try:
             yield
         finally:
             if run.between_steps:
-                self.save(run, best)
+                self.save(run, best, journal)

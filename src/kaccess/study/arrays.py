@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ _NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
 _READ_SIZE = 2**22  # numbers read at once from arrays of all pairs
 _ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
 _MOST = 2 * 10**5  # rows, columns or chunks of an array; more are a damaged shape
+_ALL = slice(None)
 _NEW = "Put back a copy of it, or start a new study."
 
 
@@ -53,13 +55,22 @@ class Arrays:
 
     def _find_layout(self) -> dict[str, Layout]:
         """Return the arrays that `access` fills, and how they must be stored."""
-        poses = self.array("poses/qpos")
-        with explain_damage(self._path / "poses/qpos/zarr.json", _NEW):
-            n, nq = poses.shape
-        tile_rows = self.array("times").chunks[0]
-        layout = describe_layout(n, nq, tile_rows)
         landings = (self._path / "landings").exists()  # since landings are stored
         states = (self._path / "landings" / "states").exists()
+        tiled, long = ["times", "outcomes"], ["poses/qpos"]
+        if landings:
+            tiled += [f"landings/{name}" for name in LANDINGS]
+            long += ["landings/standing"]
+        if states:
+            long += ["landings/states"]
+        # What most arrays say: so the one that is damaged is named, not another.
+        n = mode(self.array(name).shape[0] for name in (*_NAMES, *tiled))
+        nq = mode(self.array(name).shape[-1] for name in long)
+        tile_rows = mode(self.array(name).chunks[0] for name in tiled)
+        with explain_damage(self._path / "poses/qpos/zarr.json", _NEW):
+            if (shape := self.array("poses/qpos").shape) != (n, nq):
+                raise ValueError(f"its shape is {shape}, not {(n, nq)}")
+        layout = describe_layout(n, nq, tile_rows)
         return {
             name: array
             for name, array in layout.items()
@@ -81,9 +92,7 @@ class Arrays:
             if repr(found) != repr(expected):  # NaN is not equal to itself
                 raise ValueError(f"it says {found}, not {expected}")
 
-    def read(
-        self, name: str, start: int | None = None, stop: int | None = None
-    ) -> np.ndarray:
+    def read(self, name: str, rows: slice | IntArray = _ALL) -> np.ndarray:
         """Return an array, or some rows of it.
 
         Raises:
@@ -91,7 +100,7 @@ class Arrays:
         """
         array = self.array(name)
         try:
-            values = np.asarray(array[start:stop])
+            values = np.asarray(array.oindex[rows])
         except DAMAGE as error:
             problems = self.find_damage(name)
             text = problems[0] if problems else f"{self._path}/{name}: {error}"
@@ -102,10 +111,14 @@ class Arrays:
 
     def read_in_parts(self, name: str) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield the rows of a large array, some at a time, and where they belong."""
+        for rows in self._split_rows():
+            yield rows, self.read(name, rows)
+
+    def _split_rows(self) -> Iterator[slice]:
+        """Yield the rows of large arrays that are read together."""
         step = max(1, _READ_SIZE // self.n_poses)
         for start in range(0, self.n_poses, step):
-            rows = slice(start, min(start + step, self.n_poses))
-            yield rows, self.read(name, rows.start, rows.stop)
+            yield slice(start, min(start + step, self.n_poses))
 
     def iter_tiles(self) -> Iterator[tuple[Array, IntArray]]:
         """Yield times and outcomes, some rows at a time."""
@@ -117,14 +130,22 @@ class Arrays:
 
     def iter_landings(self) -> Iterator[Landings]:
         """Yield where moves landed, some rows at a time, without states."""
-        parts = [self.read_in_parts(f"landings/{name}") for name in LANDINGS]
-        last = [self.read(f"landings/{name}_standing") for name in LANDINGS]
-        for tiles in zip(*parts, strict=True):
-            both = [
-                np.concatenate([tile, column[rows, None]], axis=1)
-                for (rows, tile), column in zip(tiles, last, strict=True)
-            ]
-            yield Landings(*both)
+        for rows in self._split_rows():
+            yield self.read_landings_from(rows)
+
+    def read_landings_from(self, rows: slice | IntArray) -> Landings:
+        """Return where moves from some poses landed, (k, n + 1), without states."""
+        parts = [
+            np.concatenate(
+                [
+                    self.read(f"landings/{name}", rows),
+                    self.read(f"landings/{name}_standing", rows)[:, None],
+                ],
+                axis=1,
+            )
+            for name in LANDINGS
+        ]
+        return Landings(*parts)
 
     def find_damage(self, name: str) -> list[str]:
         """Return what is wrong with the chunks of an array, a sentence each."""
@@ -221,6 +242,17 @@ class Arrays:
     def has_all(self, name: str) -> bool:
         """Return whether all rows of an array are stored."""
         return bool(self._rows_stored(name).all())
+
+    def require_finished(self) -> None:
+        """Raise `InputError` while some transitions are not estimated."""
+        missing, n, study = 0, self.n_poses, self._path.parent
+        if not (self.has_all("times") and self.has_all("outcomes")):
+            missing = int((~self.rows_done()).sum()) * n
+        if missing:
+            raise InputError(
+                f"{missing:,} of {n * n:,} pairs of {study} are not estimated yet. Run "
+                f"`kaccess access {study}` first."
+            )
 
     def _rows_stored(self, name: str) -> BoolArray:
         """Return which rows of an array are stored, (n,)."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # scikit-learn and Numba take seconds to load
     from kaccess.cluster.methods import Fit
     from kaccess.cluster.quality import Quality
 
-__all__ = ["StoredClustering"]
+__all__ = ["StoredClustering", "check_clustering"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +56,11 @@ class StoredClustering:
         Raises:
             ValueError: If it is not one of these poses.
         """
-        n, k = len(access), len(content["centroids"])
-        centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
-        if len(labels) != n or not _are_indices(labels, k):
-            raise ValueError(f"`labels` must be {n} numbers from 0 to {k - 1}")
-        if len(set(content["centroids"])) < k or not _are_indices(centroids, n):
-            raise ValueError(f"`centroids` must be different poses below {n}")
-        if len({len(each) for each in (content.get("curve") or {}).values()}) > 1:
-            raise ValueError("the lists of `curve` must have the same length")
+        check_clustering(content, len(access))
         return cls(
             access,
-            centroids,
-            labels,
+            np.array(content["centroids"]),
+            np.array(content["labels"]),
             float(content["settings"].get("alpha", 1.0)),
             content.get("curve"),
             content,
@@ -112,6 +105,18 @@ class StoredClustering:
     def by_size(self) -> IntArray:
         """(k,) the clusters, largest first."""
         return np.argsort(-self.quality.sizes, kind="stable")
+
+
+def check_clustering(content: Mapping[str, Any], n: int) -> None:
+    """Raise `ValueError` if the content of a file is no clustering of n poses."""
+    centroids, labels = np.array(content["centroids"]), np.array(content["labels"])
+    k = len(centroids)
+    if len(labels) != n or not _are_indices(labels, k):
+        raise ValueError(f"`labels` must be {n} numbers from 0 to {k - 1}")
+    if len(set(content["centroids"])) < k or not _are_indices(centroids, n):
+        raise ValueError(f"`centroids` must be different poses below {n}")
+    if len({len(each) for each in (content.get("curve") or {}).values()}) > 1:
+        raise ValueError("the lists of `curve` must have the same length")
 
 
 def _are_indices(values: IntArray, end: int) -> bool:

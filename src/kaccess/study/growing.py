@@ -127,7 +127,7 @@ def search_get_ups(
 
 def _get_graph(study: Study) -> PostureGraph:
     """Return the posture graph; an error if there is none, or it cannot grow."""
-    study.finished_times  # noqa: B018  # an error while some are not estimated
+    study.arrays.require_finished()
     graph = study.graph
     if graph is None:
         raise InputError(

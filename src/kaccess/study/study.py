@@ -262,13 +262,18 @@ class Study:
         return Nodes(self.robot, self.poses.qpos, standing, self.access_config)
 
     @property
+    def has_graph_file(self) -> bool:
+        """Whether the posture graph has grown beyond the poses of the study."""
+        return (self.path / GRAPH_FILE).is_file()
+
+    @property
     def graph(self) -> PostureGraph | None:
         """The posture graph, grown if it has grown; None if it is not known."""
         nodes = self.nodes
         if nodes is None:
             return None
-        if (path := self.path / GRAPH_FILE).is_file():
-            return read_graph(path, nodes)
+        if self.has_graph_file:
+            return read_graph(self.path / GRAPH_FILE, nodes)
         if not self.arrays.has_landings():
             return None
         landings = self.arrays.read_landings()
@@ -283,8 +288,7 @@ class Study:
 
         0 if there is none; None if not known.
         """
-        has_grown = (self.path / GRAPH_FILE).is_file()
-        if has_grown or "plan" in self.__dict__:
+        if self.has_graph_file or "plan" in self.__dict__:
             return None if self.plan is None else self.plan.n_moves[: self.n_poses]
         if self.nodes is None or not self.arrays.has_landings():
             return None
@@ -307,8 +311,8 @@ class Study:
 
         None before the replay, and in studies without a plan.
         """
-        if (path := self.path / GRAPH_FILE).is_file():
-            return read_n_moves(path, self.n_poses)
+        if self.has_graph_file:
+            return read_n_moves(self.path / GRAPH_FILE, self.n_poses)
         return self.arrays.read_n_moves()
 
     @property
@@ -330,20 +334,17 @@ class Study:
     @property
     def finished_times(self) -> Array:
         """(n, n) transition times; an error while some are not estimated."""
-        times, missing = self.times, 0
-        if np.isnan(times).any() or not self.arrays.has_all("outcomes"):
-            missing = int((~self.arrays.rows_done()).sum()) * self.n_poses
-        if missing:
-            raise InputError(
-                f"{missing:,} of {times.size:,} pairs of {self.path} are not estimated "
-                f"yet. Run `kaccess access {self.path}` first."
-            )
-        return times
+        self.arrays.require_finished()
+        return self.times
 
     @cached_property
     def access(self) -> Array:
         """(n, n) accessibilities; an error while some times are not estimated."""
-        return accessibility(self.finished_times)
+        self.arrays.require_finished()
+        access = np.empty((self.n_poses, self.n_poses), np.float32)
+        for rows, times in self.arrays.read_in_parts("times"):
+            access[rows] = accessibility(times)
+        return access
 
     # Results
 
