@@ -4,10 +4,12 @@
     python benchmarks/bench_cluster.py --parts speed large select quality rivals
 
 Without `--study` the matrix is synthetic: poses in groups, some of them hard to reach,
-with 26 % of the pairs reached. kmedoids (GPL) is used for comparison only. FasterPAM
-gets the distances D = 1 - A.T, so that its medoids reach their members.
+with 26 % of the pairs reached. kmedoids (GPL) is used for comparison only, not by the
+parts `select`, `growth` and `direction`. FasterPAM gets the distances D = 1 - A.T, so
+that its medoids reach their members.
 """
 
+import json
 import resource
 import time
 from collections.abc import Callable
@@ -15,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import kmedoids
 import numpy as np
 import tyro
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from kaccess import Study, accessibility
+from kaccess.base.machine import describe_machine
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster import (
     FLOOR,
@@ -59,6 +61,8 @@ class Config:
     """Number of runs; the fastest is reported."""
     seed: int = 0
     """Seed of the matrix and of the fits."""
+    out: Path | None = None
+    """JSON file to write the result of `growth` to."""
 
 
 def make_access(n: int, seed: int, *, n_groups: int = 40) -> Array:
@@ -103,6 +107,8 @@ def time_fastest(function: Callable[[], object], repeats: int) -> float:
 
 def run_fasterpam(distances: Array, k: int, seed: int) -> IntArray:
     """Return the medoids that FasterPAM finds, (k,)."""
+    import kmedoids
+
     return np.asarray(kmedoids.fasterpam(distances, k, random_state=seed).medoids, int)
 
 
@@ -151,21 +157,37 @@ def report_select(access: Array, config: Config) -> None:
 def report_growth(config: Config) -> None:
     """Report how the CPU time of the choice of k grows with the number of poses."""
     KAccess(3, n_init=2).fit(make_access(60, config.seed))  # compile
-    ks = [5, *range(15, 121, 15)]
-    previous = 0.0
-    for n in (500, 1000, 2000, 4000):
+    sizes, ks, totals = (500, 1000, 2000, 4000), [5, *range(15, 121, 15)], []
+    for n in sizes:
+        access = make_access(n, config.seed)
+        shared, spans = time_fits(access, ks, config.seed)
+        totals.append(shared + float(np.trapezoid([spans[0], *spans], [2, *ks])))
+        print(f"n = {n}: {totals[-1]:.1f} s of CPU time for k = 2 to {ks[-1]}")
+    slopes = np.diff(np.log(totals)) / np.diff(np.log(sizes))
+    whole = float(np.polyfit(np.log(sizes), np.log(totals), 1)[0])
+    print(f"n^{whole:.2f} in all; step by step n^{np.round(slopes, 2).tolist()}")
+    if config.out:
+        record = {
+            "machine": describe_machine(),
+            "n": sizes,
+            "cpu_s": totals,
+            "exponents": slopes.tolist(),
+            "exponent": whole,
+        }
+        config.out.write_text(json.dumps(record, indent=2) + "\n")
+
+
+def time_fits(access: Array, ks: list[int], seed: int) -> tuple[float, list[float]]:
+    """Return the CPU time of what all fits share, and of each fit [s]."""
+    began = time.process_time()
+    prepared = Prepared(access, ks[-1])
+    assert len(prepared.ranked.order) == len(access)  # it is made on first use
+    shared, spans = time.process_time() - began, []
+    for k in ks:
         began = time.process_time()
-        prepared = Prepared(make_access(n, config.seed), ks[-1])
-        assert len(prepared.ranked.order) == n  # it is made on first use
-        shared, spans = time.process_time() - began, []
-        for k in ks:
-            began = time.process_time()
-            KAccess(k, random_state=config.seed).fit_prepared(prepared)
-            spans.append(time.process_time() - began)
-        total = shared + float(np.trapezoid([spans[0], *spans], [2, *ks]))
-        growth = f", n^{np.log2(total / previous):.2f}" if previous else ""
-        print(f"n = {n}: {total:.1f} s of CPU time for k = 2 to 120{growth}")
-        previous = total
+        KAccess(k, random_state=seed).fit_prepared(prepared)
+        spans.append(time.process_time() - began)
+    return shared, spans
 
 
 def report_quality(access: Array, config: Config) -> None:

@@ -1,5 +1,6 @@
 """Numbers and names that no command can use: one sentence, exit code 2, no change."""
 
+import itertools
 import shutil
 
 import pytest
@@ -17,6 +18,7 @@ from kaccess.engines import as_engine, make_engines, make_replayer
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.physics.physics import check_engine, make_physics
 from tests.conftest import TINY
+from tests.hostile.attacks import run
 from tests.training.runs import refusal
 
 
@@ -78,6 +80,26 @@ def test_a_number_out_of_range_is_one_sentence(
     assert err.startswith(f"kaccess: `{name}` must ")
     assert not (tmp_path / "new").exists()
     assert list_files(study) == before
+
+
+BAD_TEXTS = ("x", "", "nan", "-inf", "1e999", "1,5", "0x")
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("command", FLAGS)
+def test_texts_that_are_no_numbers_are_refused(
+    study, tmp_path, capsys, command, record_property
+):
+    places = {"ROBOT": TINY, "STUDY": study, "NEW": tmp_path / "new"}
+    args = [places.get(word, word) for word in command.split()]
+    before, flags = list_files(study), FLAGS[command].split()
+    for flag, text in itertools.product(flags, BAD_TEXTS):
+        code, said = run(capsys, *args, f"--{flag}={text}")
+        assert code == 2 and "Traceback" not in said, (flag, text)
+        names = (f"--{flag}", f"`{flag.rpartition('.')[2].replace('-', '_')}`")
+        assert any(name in said for name in names), (flag, text, said)
+    assert list_files(study) == before and not (tmp_path / "new").exists()
+    record_property("bad inputs", len(flags) * len(BAD_TEXTS))
 
 
 @pytest.mark.parametrize(
