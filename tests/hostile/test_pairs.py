@@ -27,6 +27,11 @@ PAIRS = [
 ]
 
 
+# A graph that grows, its test, and the page that shows it.
+MAY_CHANGE = ("graph.npz", "growth.json", "evaluation/fall-recovery.json")
+MAY_CHANGE += ("report.html", "figures/", ".cache/")
+
+
 def start(action):
     """Start a function in a child process; return its process id."""
     child = os.fork()
@@ -52,7 +57,7 @@ def wait(child):
 )
 def test_two_commands_at_once_are_right_or_refused(steps, pair, tmp_path):
     """The study has been through all stages, so that commands find much to read."""
-    study = shutil.copytree(steps[stages.report], tmp_path / "study")
+    study = shutil.copytree(steps[stages.play], tmp_path / "study")
     children = [start(lambda stage=stage: stage(study)) for stage in pair]
     codes = [wait(child) for child in children]
     assert set(codes) <= {0, 2} and 0 in codes
@@ -62,7 +67,6 @@ def test_two_commands_at_once_are_right_or_refused(steps, pair, tmp_path):
         child = start(lambda stage=stage: stage(study))
         assert wait(child) == 0
     assert check_study(study) == []
-    found, before = snapshot(study), snapshot(steps[stages.report])
-    grown = {"graph.npz", "growth.json", "evaluation/fall-recovery.json"}
-    changed = {name for name in before if found.get(name) != before[name]} - grown
-    assert changed == set()
+    found, before = snapshot(study), snapshot(steps[stages.play])
+    changed = [name for name in before if found.get(name) != before[name]]
+    assert [name for name in changed if not name.startswith(MAY_CHANGE)] == []

@@ -100,7 +100,7 @@ class Arrays:
         """
         array = self.array(name)
         try:
-            values = np.asarray(array.oindex[rows])
+            values = np.asarray(array.oindex[rows])  # type: ignore[index]  # any integers
         except DAMAGE as error:
             problems = self.find_damage(name)
             text = problems[0] if problems else f"{self._path}/{name}: {error}"
