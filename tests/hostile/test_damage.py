@@ -11,7 +11,8 @@ from kaccess import InputError, pipeline
 from kaccess.base.json_files import read_json
 from kaccess.base.tensors import read_tensors
 from kaccess.config import EvaluateConfig, GrowConfig
-from kaccess.evaluation.curves import check_curves
+from kaccess.evaluation.curves import check_curves, read_curve
+from kaccess.report.check import check_study
 from tests.hostile.attacks import damage, flip, flip_bit, replace_content, run
 
 pytest.importorskip("torch")
@@ -173,6 +174,25 @@ def test_every_flipped_bit_of_policies_and_checkpoints_is_seen(study):
             assert {key: header.get(key) for key in before[file][0]} == before[file][0]
             for name, array in before[file][1].items():
                 np.testing.assert_array_equal(arrays[name], array)
+
+
+@pytest.mark.parametrize("left", ["9000,0.1", "9", "9000,0.1,1e"])
+def test_a_row_that_a_kill_has_cut_is_no_damage(study, left):
+    for file in (study / "train").rglob("*.csv"):
+        before = read_curve(file)
+        file.write_text(file.read_text() + left)
+        assert read_curve(file) == before
+    assert check_study(study) == []
+
+
+def test_a_curve_that_a_kill_has_left_empty_is_no_damage(study):
+    """Of a run that has no checkpoint yet."""
+    shutil.rmtree(study / "train")
+    file = study / "train" / "fall-recovery" / "rnd" / "seed-0" / "episodes.csv"
+    file.parent.mkdir(parents=True)
+    for content in ("", "step,rew"):
+        file.write_text(content)
+        assert check_study(study) == []
 
 
 def test_a_curve_that_is_gone_is_named(study, capsys):

@@ -1,6 +1,7 @@
 """Tables in CSV files."""
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,19 +19,24 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
         writer.writerows(rows)
 
 
-def read_csv(path: Path, remedy: str) -> list[dict[str, str]]:
+def read_csv(path: Path, remedy: str, *, grows: bool = False) -> list[dict[str, str]]:
     """Return the rows of a table, each with its cells by column.
 
     Args:
         path: The file.
         remedy: A sentence that says what to do if the file is damaged.
+        grows: Whether a process adds rows to it. The last one is then left out if it
+            has no end: it is being written, or its process was killed.
 
     Raises:
         InputError: If the file cannot be read, or a row has too few or too many cells.
     """
     with explain_damage(path, remedy), path.open(newline="") as file:
-        rows = csv.reader(file)
-        head = next(rows, None)
+        text = file.read()
+        if grows:
+            text = text[: text.rfind("\n") + 1]
+        rows = csv.reader(io.StringIO(text, newline=""))
+        head = next(rows, [] if grows else None)
         if head is None:
             raise ValueError("it is empty")
         return [_join(head, row, number) for number, row in enumerate(rows, start=2)]

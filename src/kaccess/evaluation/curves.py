@@ -22,7 +22,7 @@ __all__ = [
     "load_curves",
     "merge_curves",
     "pool_curves",
-    "read_table",
+    "read_curve",
     "save_curves",
 ]
 
@@ -121,7 +121,7 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
 def find_episode_steps(folder: Path) -> int:
     """Return the steps of the longest episode in a folder of runs."""
     learners = find_learners(folder, _EPISODES_FILE).values()
-    rows = [row for each in learners for row in read_table(each / _EPISODES_FILE)]
+    rows = [row for each in learners for row in read_curve(each / _EPISODES_FILE)]
     if not rows:
         raise InputError(f"{folder} has no episodes. Train something first.")
     return max(int(row["length"]) for row in rows)
@@ -134,12 +134,12 @@ def save_curves(folder: Path, path: Path) -> None:
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
     """Return the tests of all learners, each with its `starts` and `seed`."""
-    rows = read_table(path) if path.is_file() else []
+    rows = _check_numbers(path, read_csv(path, _REMEDY)) if path.is_file() else []
     check_curves(path)
     for text, folder in find_learners(path, _FILE).items():
         name = LearnerName.parse(text)
         own = {"starts": name.starts, "seed": str(name.seed)}
-        tests = [own | row for row in read_table(folder / _FILE)]
+        tests = [own | row for row in read_curve(folder / _FILE)]
         if not tests:
             raise InputError(f"{folder} has not been tested yet. Train it further.")
         rows += tests
@@ -162,9 +162,13 @@ def check_curves(folder: Path) -> None:
             read_marked(folder / name, mark)
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table of numbers, each with its `step`."""
-    rows = read_csv(path, _REMEDY)
+def read_curve(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a curve, each with its `step`; a half-written row is none."""
+    return _check_numbers(path, read_csv(path, _REMEDY, grows=True))
+
+
+def _check_numbers(path: Path, rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the rows of a table; an error if they hold anything but numbers."""
     with explain_damage(path, _REMEDY):
         for row in rows:
             numbers = {name: float(row[name]) for name in row.keys() - {"starts"}}

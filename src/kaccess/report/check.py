@@ -11,7 +11,7 @@ from kaccess.access import Outcome
 from kaccess.base.errors import InputError
 from kaccess.base.json_files import read_json
 from kaccess.base.tensors import read_tensors
-from kaccess.evaluation.curves import check_curves, read_table
+from kaccess.evaluation.curves import check_curves, read_curve
 from kaccess.policies import Policy
 from kaccess.study import Study
 from kaccess.study.clusterings import check_clustering
@@ -83,7 +83,7 @@ def _check_files(study: Study) -> Iterator[str]:
         "clusters/*.json": partial(_read_clustering, study),
         "starts/*.npz": partial(load_states, study),
         "tests/*.npz": partial(load_states, study),
-        "train/*/*/*/*.csv": read_table,
+        "train/*/*/*/*.csv": read_curve,
         "train/*/*/*/*.safetensors": Policy.load,
         "train/*/*.safetensors": read_tensors,
         "train/*": check_curves,
