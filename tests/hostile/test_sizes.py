@@ -4,6 +4,7 @@ import io
 import json
 import re
 import resource
+import shutil
 import time
 import zipfile
 from pathlib import Path
@@ -14,10 +15,11 @@ import pytest
 from kaccess import InputError
 from kaccess.base.json_files import CHECKSUM
 from kaccess.base.npz_files import read_npz
+from kaccess.policies import Policy
 from tests.hostile.attacks import list_places, put, replace_content, run
-from tests.hostile.test_damage import finished, study
+from tests.hostile.test_damage import finished
 
-__all__ = ["finished", "study"]
+__all__ = ["finished"]
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 pytestmark = pytest.mark.skipif(not CLEAR.exists(), reason="no /proc")
@@ -77,7 +79,7 @@ def attack(capsys, study, files, values):
     return wrong, tries
 
 
-@pytest.mark.parametrize("name", ["times", "poses/qpos", "poses/roll"])
+@pytest.mark.parametrize("name", ["times", "poses/qpos"])
 def test_sizes_of_arrays(study, capsys, name):
     wrong, tries = attack(
         capsys, study, [study / "study.zarr" / name / "zarr.json"], [10**5, 10**9]
@@ -86,7 +88,8 @@ def test_sizes_of_arrays(study, capsys, name):
 
 
 @pytest.mark.hostile
-def test_every_number_of_every_json_file(study, capsys, record_property):
+def test_every_number_of_every_json_file(finished, tmp_path, capsys, record_property):
+    study = shutil.copytree(finished, tmp_path / "study")
     values = [10**5, 10**9, 10**13, 10**18]
     wrong, tries = attack(capsys, study, sorted(study.rglob("*.json")), values)
     assert wrong == []
@@ -105,19 +108,18 @@ def test_a_header_of_npz_that_claims_too_much(tmp_path, n):
 
 
 @pytest.mark.parametrize("n", [10**9, 10**13, 10**18])
-def test_a_header_of_tensors_that_claims_too_much(study, capsys, n):
-    file = study / "train/fall-recovery/ka/seed-0/policy.safetensors"
-    content = file.read_bytes()
+def test_a_header_of_tensors_that_claims_too_much(trained, tmp_path, n):
+    source = trained / "train/fall-recovery/ka/seed-0/policy.safetensors"
+    file, content = tmp_path / "policy.safetensors", source.read_bytes()
+    damaged = [n.to_bytes(8, "little") + content[8:]]
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])
     for name in ("shape", "data_offsets"):
         changed = json.loads(json.dumps(header))
         changed["weight 0"][name][-1] = n
         text = json.dumps(changed).encode()
-        damaged = len(text).to_bytes(8, "little") + text + content[end:]
-        with replace_content(file, damaged):
-            code, said = run(capsys, "info", study, "--check")
-        assert code == 1 and f"{file} is damaged" in said
-    with replace_content(file, n.to_bytes(8, "little") + content[8:]):
-        code, said = run(capsys, "info", study, "--check")
-    assert code == 1 and f"{file} is damaged" in said
+        damaged.append(len(text).to_bytes(8, "little") + text + content[end:])
+    for each in damaged:
+        file.write_bytes(each)
+        with pytest.raises(InputError, match=f"^{file} is damaged"):
+            Policy.load(file)
