@@ -123,3 +123,18 @@ def test_a_header_of_tensors_that_claims_too_much(trained, tmp_path, n):
         file.write_bytes(each)
         with pytest.raises(InputError, match=f"^{file} is damaged"):
             Policy.load(file)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"), [("feet", [10**9]), ("qpos", [0.0]), ("targets", [])]
+)
+def test_a_stance_of_another_robot_is_named(study, capsys, entry, value):
+    file = study / "study.json"
+    content = json.loads(file.read_text())
+    del content[CHECKSUM]
+    content["loaded"]["stance"][entry] = value
+    file.write_text(json.dumps(content))
+    code, said = run(capsys, "info", study)
+    assert (
+        code == 2 and f"{file} is damaged: `{entry.replace('targets', 'qpos')}`" in said
+    )

@@ -48,12 +48,15 @@ def train(study, config=CONFIG, sac=SAC):
 
 
 def read_runs(study):
-    """Return the content of all files of runs; drafts count, locks do not."""
+    """Return the content of all files of runs, but locks and drafts.
+
+    The process that is said to be killed lives on, so its drafts are not removed.
+    """
     folder = study / "train"
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ".lock"
+        if path.is_file() and path.name != ".lock" and ".part." not in path.name
     }
 
 

@@ -77,6 +77,15 @@ class Stance:
             stands=bool(stored["stands"]),
         )
 
+    def check(self, model: mujoco.MjModel) -> None:
+        """Raise `ValueError` if it does not belong to a model."""
+        if self.qpos.shape != (model.nq,) or self.targets.shape != (model.nu,):
+            raise ValueError(
+                f"`qpos` must have {model.nq} numbers, `targets` {model.nu}"
+            )
+        if not all(0 <= foot < model.ngeom for foot in self.feet):
+            raise ValueError(f"`feet` must be geoms, from 0 to {model.ngeom - 1}")
+
 
 @dataclass(frozen=True, eq=False)
 class _Posture:

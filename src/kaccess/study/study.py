@@ -180,9 +180,11 @@ class Study:
     @cached_property
     def robot(self) -> Robot:
         """The robot; an error if its model or a version has changed since."""
-        robot = load_robot(
-            self.settings["robot"], self.robot_config, stance=self._stance
-        )
+        stance = self._stance
+        robot = load_robot(self.settings["robot"], self.robot_config, stance=stance)
+        with explain_settings(self.path):
+            if stance:
+                stance.check(robot.model)
         self.require_same(describe_origin(robot))  # not by its path: files may move
         return robot
 
