@@ -125,7 +125,7 @@ def run(folder: Path, config: Config) -> dict[str, dict[str, float]]:
     found = {"20 poses: info": measure("info", str(few.path))}
     for stage in ("no clusters", "clusters"):
         if stage == "clusters" and not study.read_jsons("clusters"):
-            pipeline.cluster(study, ClusterConfig(k=100, solver="alternate", n_init=1))
+            pipeline.cluster(study, ClusterConfig(k=20, solver="alternate", n_init=1))
         for command in (["info"], ["info", "--check"]):
             name = f"{config.n} poses, {stage}: {' '.join(command)}"
             found[name] = measure(command[0], str(large), *command[1:])

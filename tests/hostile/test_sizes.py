@@ -79,7 +79,7 @@ def attack(capsys, study, files, values):
     return wrong, tries
 
 
-@pytest.mark.parametrize("name", ["times", "poses/qpos"])
+@pytest.mark.parametrize("name", ["times", "poses/qpos", "poses/contacts"])
 def test_sizes_of_arrays(study, capsys, name):
     wrong, tries = attack(
         capsys, study, [study / "study.zarr" / name / "zarr.json"], [10**5, 10**9]

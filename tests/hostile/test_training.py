@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from kaccess import InputError, TrainingError, pipeline
+from kaccess.base.tensors import read_tensors, write_tensors
 from kaccess.cli import main
 from kaccess.config import SacConfig, TrainConfig
 from kaccess.envs.tasks.stand import Stand
@@ -137,6 +138,23 @@ def test_a_checkpoint_without_policies_keeps_its_learners(study):
     shutil.rmtree(folder / "rnd")
     with pytest.raises(InputError, match=r"different population: that of checkpoint_"):
         train(study)
+
+
+def test_a_checkpoint_that_lacks_something_is_named(study):
+    """Its checksums are right: it was written so."""
+    [file] = train(study).glob("*.safetensors")
+    header, arrays = read_tensors(file)
+    kind, refused = "kaccess checkpoint (2)", f"^{file} is damaged"
+    for name in ("best/rnd/seed-0/bias 0", "position", "run/obs", "replay counts"):
+        rest = {key: each for key, each in arrays.items() if key != name}
+        assert len(rest) < len(arrays)
+        write_tensors(file, kind, header, rest)
+        with pytest.raises(InputError, match=refused):
+            train(study)
+    for key, value in [("settings", "x"), ("progress", "x"), ("progress", {})]:
+        write_tensors(file, kind, header | {key: value}, arrays)
+        with pytest.raises(InputError, match=refused):
+            train(study)
 
 
 def test_a_training_in_which_all_learners_break_down_fails(study, capsys):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from safetensors.numpy import save_file
 
 from kaccess.base.damage import check_content, explain_damage
 from kaccess.base.errors import InputError
-from kaccess.base.files import whole_file
+from kaccess.base.files import make_draft, whole_file
 
 __all__ = ["REMEDY", "read_header", "read_tensors", "write_tensors"]
 
@@ -42,12 +43,27 @@ def write_tensors(
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     entries = {"kind": kind, **header, _CHECKSUM: _checksum(plain)}
     text = json.dumps({**entries, _HEADER_CHECKSUM: _checksum_header(entries)})
-    with whole_file(path) as draft:
+    with whole_file(path) as draft, _make_folder(path) as folder:
         try:
-            save_file(plain, draft, metadata={"kaccess": text})
+            save_file(plain, folder / path.name, metadata={"kaccess": text})
         except SafetensorError as error:
             raise _as_os_error(error) from error
-        draft.chmod(0o644)  # safetensors lets only the owner read it
+        (folder / path.name).chmod(0o644)  # safetensors lets only the owner read it
+        (folder / path.name).replace(draft)
+
+
+@contextmanager
+def _make_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder beside a file, for the drafts that safetensors makes itself.
+
+    If the process is killed, they are removed with it, like any draft.
+    """
+    folder = make_draft(path)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_tensors(

@@ -7,7 +7,7 @@ position is stored.
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from kaccess.base.damage import check_content, explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.settings import describe_changes
-from kaccess.base.tensors import read_header, read_tensors, write_tensors
+from kaccess.base.tensors import REMEDY, read_header, read_tensors, write_tensors
 from kaccess.sac.population import Population
 
 __all__ = [
@@ -30,6 +31,10 @@ __all__ = [
 ]
 
 _KIND = "kaccess checkpoint (2)"
+_HEADER = {
+    "settings": {"names": [str]},
+    "progress": {"step": int, "stopped": dict, "best?": dict, "curves?": dict},
+}
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,17 @@ class Checkpoint:
         settings: Settings that must be the same to resume the run, as JSON holds them.
         progress: Counters and messages, as JSON holds them.
         arrays: Everything else, by name.
+        path: File that it was read from.
     """
 
     settings: Mapping[str, Any]
     progress: Mapping[str, Any]
     arrays: Mapping[str, np.ndarray]
+    path: Path = Path()
+
+    def explain(self) -> AbstractContextManager[None]:
+        """Return a block in which the file is to blame for errors."""
+        return explain_damage(self.path, REMEDY)
 
     def select(self, group: str) -> dict[str, np.ndarray]:
         """Return the arrays whose names begin with `<group>/`, without that prefix."""
@@ -104,7 +115,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
         InputError: If the file is not a checkpoint, or damaged.
     """
     header, arrays = read_tensors(path, _KIND)
-    return Checkpoint(header["settings"], header["progress"], arrays)
+    with explain_damage(path, REMEDY):
+        check_content(header, _HEADER, "its header")
+    return Checkpoint(header["settings"], header["progress"], arrays, path)
 
 
 def find_owners(folder: Path) -> dict[str, Path]:

@@ -82,7 +82,8 @@ class Run:
         )
         self._multi_step = MultiStep(config.n_return_steps)
         if checkpoint:
-            self._resume(checkpoint)
+            with checkpoint.explain():
+                self._resume(checkpoint)
         else:
             self._episodes = np.zeros(len(self.names), dtype=np.int64)
             self._recent = np.full((len(self.names), _RECENT), np.nan)

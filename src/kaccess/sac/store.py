@@ -60,17 +60,21 @@ class BestPolicies:
         self._best: dict[str, Policy] = {}
         if checkpoint:
             self.scores = dict(checkpoint.progress.get("best", {}))
-            self._best = self._read(checkpoint)
+            with checkpoint.explain():
+                self._best = self._read(checkpoint)
         self._unsaved = set(self._best)
 
     def _read(self, checkpoint: Checkpoint) -> dict[str, Policy]:
         """Return the best policies of a checkpoint; older ones hold none."""
         stored = {name: checkpoint.select(f"best/{name}") for name in self.scores}
-        return {
+        best = {
             name: Policy.of_arrays(arrays, self._policies.describe(name))
             for name, arrays in stored.items()
             if arrays
         }
+        for policy in best.values():
+            policy.check_shapes()
+        return best
 
     def compare(self, p: int, row: Mapping[str, float]) -> None:
         """Keep the policy of a learner if its scores are the best so far."""

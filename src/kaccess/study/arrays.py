@@ -26,6 +26,7 @@ _NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
 _READ_SIZE = 2**22  # numbers read at once from arrays of all pairs
 _ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
 _MOST = 2 * 10**5  # rows, columns or chunks of an array; more are a damaged shape
+_MOST_OF_POSES = 1000  # chunks of an array of poses, which are large
 _ALL = slice(None)
 _NEW = "Put back a copy of it, or start a new study."
 
@@ -193,7 +194,9 @@ class Arrays:
                 array = self._group[name]
                 if not isinstance(array, zarr.Array):
                     raise ValueError("it describes no array")
-                if max(*array.shape, math.prod(array.cdata_shape)) > _MOST:
+                n_chunks = math.prod(array.cdata_shape)
+                most = _MOST_OF_POSES if name.startswith("poses/") else _MOST
+                if n_chunks > most or max(array.shape) > _MOST:
                     raise ValueError(f"its shape is {array.shape}")
                 self._known[name] = array
         return self._known[name]
