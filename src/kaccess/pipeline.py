@@ -321,13 +321,9 @@ def train(
     """
     from kaccess.training import train_learners
 
+    study, sac = Study.open(study), sac or SacConfig()
     return train_learners(
-        Study.open(study),
-        config,
-        sac or SacConfig(),
-        device=device,
-        n_threads=n_threads,
-        progress=progress,
+        study, config, sac, device=device, n_threads=n_threads, progress=progress
     )
 
 
@@ -399,6 +395,4 @@ def export(
     from kaccess.policies import export_onnx
 
     policy = find_named_policy(Study.open(study), run, task, trained_under, best=best)
-    onnx.parent.mkdir(parents=True, exist_ok=True)
-    export_onnx(policy, onnx)
-    return onnx
+    return export_onnx(policy, onnx)

@@ -54,6 +54,13 @@ class PostureGraph:
     commands: Commands
     landings: Landings
 
+    @classmethod
+    def between(cls, nodes: Nodes, landings: Landings) -> "PostureGraph":
+        """Return the graph of all moves between poses, and of those to standing."""
+        joints = nodes.robot.get_joints(nodes.qpos)
+        joints[-1] = nodes.robot.standing_targets
+        return cls(nodes, Commands.to(joints, nodes.config.move_time), landings)
+
     def make_plan(self, *, horizon: float) -> Plan:
         """Return the best commands; values fall to 1/e over the horizon [s]."""
         return Plan(self.nodes, self.commands, self.landings, horizon=horizon)

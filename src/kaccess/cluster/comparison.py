@@ -113,16 +113,15 @@ def make_row(name: str, quality: Quality, unreachable: float) -> ComparisonRow:
     )
 
 
-def make_starts_row(name: str, times: Array) -> ComparisonRow:
+def make_starts_row(name: str, k: int, covered: BoolArray) -> ComparisonRow:
     """Return the row of starts that are no centroids.
 
     Args:
         name: Name of the starts.
-        times: (k, n) seconds from each start to each other pose; inf: not reached.
+        k: Number of the starts.
+        covered: (n,) whether some start reaches each pose in one move.
     """
-    covered = np.isfinite(times).any(axis=0)
-    n_uncovered = int((~covered).sum())
-    return ComparisonRow(name, len(times), float(covered.mean()), n_uncovered)
+    return ComparisonRow(name, k, float(covered.mean()), int((~covered).sum()))
 
 
 def measure_contact(labels: IntArray, contacts: BoolArray) -> float:

@@ -18,7 +18,13 @@ import numpy as np
 from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
 
-__all__ = ["Regions", "leave_out_starts", "measure_reach", "measure_regions"]
+__all__ = [
+    "Regions",
+    "leave_out_starts",
+    "measure_reach",
+    "measure_regions",
+    "summarize_regions",
+]
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,16 @@ def measure_regions(times: Array, t_0: float) -> Regions:
         )
     if not t_0 > 0:
         raise ArrayError(f"`t_0` must be a positive time in seconds, got {t_0}.")
-    counts = (times < t_0).sum(axis=0)
+    return summarize_regions((times < t_0).sum(axis=0), t_0)
+
+
+def summarize_regions(counts: IntArray, t_0: float) -> Regions:
+    """Return the share of poses in regions, and their redundancy.
+
+    Args:
+        counts: (m,) number of regions that each pose lies in.
+        t_0: Time within which a region is reached [s].
+    """
     n_inside = int((counts > 0).sum())
     redundancy = counts.sum() / n_inside if n_inside else 0.0
     return Regions(t_0, n_inside / len(counts), float(redundancy))

@@ -13,7 +13,6 @@ from kaccess.base.files import whole_file
 from kaccess.base.npz_files import write_npz
 from kaccess.config import DEFAULT_TASK, FrameworkName, TaskName
 from kaccess.config.checks import check_choice
-from kaccess.envs.tasks import make_task
 from kaccess.exports.arrays import describe_routes, describe_source, describe_states
 from kaccess.exports.keyframes import format_keyframes
 from kaccess.starts import InitialStates
@@ -60,6 +59,8 @@ def export_starts(
         starts: Name of the starts, or a mixture such as `ka+rnd:0.2`.
         task: States that this task cannot start from are left out.
     """
+    from kaccess.envs.tasks import make_task
+
     check_choice(framework=(framework, get_args(FrameworkName)))
     study = Study.open(study)
     states = find_starts(study, starts, make_task(task, study.robot))

@@ -22,14 +22,17 @@ _IR_VERSION = 8  # as old as the opset: runtimes refuse files newer than themsel
 
 def export_onnx(
     policy: Policy, path: Path, metadata: Mapping[str, Any] | None = None
-) -> None:
+) -> Path:
     """Write a policy as ONNX: input `obs`, (n, obs), output `action`, (n, act).
 
     Args:
         policy: Policy to write.
-        path: File to write.
+        path: File to write; its folder is made if need be.
         metadata: Facts to add to the policy's own. Each becomes a property of the file:
             a string as it is, anything else as JSON.
+
+    Returns:
+        The file.
 
     Raises:
         ImportError: If onnx is not installed.
@@ -51,8 +54,10 @@ def export_onnx(
     texts = _convert_to_text({**policy.metadata, **(metadata or {})})
     helper.set_model_props(model, texts)
     onnx.checker.check_model(model)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as draft:
         draft.write_bytes(model.SerializeToString())
+    return path
 
 
 def _make_graph(policy: Policy) -> "GraphProto":

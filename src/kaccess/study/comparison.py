@@ -11,7 +11,11 @@ from kaccess.cluster.comparison import (
     make_starts_row,
     measure_contact,
 )
-from kaccess.cluster.regions import leave_out_starts, measure_regions
+from kaccess.cluster.regions import (
+    leave_out_starts,
+    measure_regions,
+    summarize_regions,
+)
 from kaccess.config import METHODS, REGION_SECONDS, ClusterConfig
 from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
@@ -26,13 +30,11 @@ class _Facts:
     """What all rows need of a study.
 
     Args:
-        times: (n, n) seconds from pose i to j; inf: not reached.
         contacts: (n, n_parts) which parts touch the ground.
         arrays: Arrays of the study, which may hold landings.
         t_0: Time within which an exploration region is reached [s].
     """
 
-    times: Array
     contacts: BoolArray
     arrays: Arrays
     t_0: float
@@ -48,16 +50,28 @@ def compare_clusterings(study: Study) -> list[ComparisonRow]:
     if not found:
         return []
     facts = _Facts(
-        study.finished_times,
         study.contacts,
         study.arrays,
         study.robot.scale.fit(REGION_SECONDS),
     )
     rows = [_compare(name.text, each, facts) for name, each in found.items()]
-    for name, times in _find_other_times(study, facts.times).items():
-        regions = measure_regions(times, facts.t_0)
-        rows.append(replace(make_starts_row(name, times), regions=regions))
-    return rows
+    for name, times in read_start_times(study).items():
+        covered = np.isfinite(times).any(axis=0)
+        row = make_starts_row(name, len(times), covered)
+        rows.append(replace(row, regions=measure_regions(times, facts.t_0)))
+    return [*rows, _compare_all_poses(facts)]
+
+
+def _compare_all_poses(facts: _Facts) -> ComparisonRow:
+    """Return the row of `rnd`, whose starts are all poses."""
+    n = facts.arrays.n_poses
+    counts, covered = np.zeros(n, np.int64), np.zeros(n, bool)
+    for rows, times in facts.arrays.read_in_parts("times"):
+        others = leave_out_starts(times, np.arange(n)[rows])
+        counts += (others < facts.t_0).sum(axis=0)
+        covered |= np.isfinite(others).any(axis=0)
+    regions = summarize_regions(counts, facts.t_0)
+    return replace(make_starts_row("rnd", n, covered), regions=regions)
 
 
 def find_start_times(study: Study) -> dict[str, Array]:
@@ -69,20 +83,15 @@ def find_start_times(study: Study) -> dict[str, Array]:
     for method, each in study.clusterings.items():
         name = METHODS[method].starts if method in METHODS else method
         found[name] = leave_out_starts(times[each.centroids], each.centroids)
-    return found | _find_other_times(study, times)
-
-
-def _find_other_times(study: Study, times: Array) -> dict[str, Array]:
-    """Return times from starts that are no centroids: keyframes, and all poses."""
     all_poses = leave_out_starts(times, np.arange(len(times)))
-    return read_start_times(study) | {"rnd": all_poses}
+    return found | read_start_times(study) | {"rnd": all_poses}
 
 
 def _compare(name: str, each: StoredClustering, facts: _Facts) -> ComparisonRow:
     """Return the row of one clustering."""
     alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
-    poses = each.members
-    times = leave_out_starts(facts.times[each.centroids], each.centroids)[:, poses]
+    poses, times = each.members, facts.arrays.read("times", each.centroids)
+    times = leave_out_starts(times, each.centroids)[:, poses]
     return replace(
         make_row(name, each.quality_with(alpha), each.unreachable),
         landed=_measure_landed(facts.arrays, each),

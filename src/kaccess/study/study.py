@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from kaccess.access import (
-    Commands,
     Nodes,
     Plan,
     PostureGraph,
@@ -277,11 +276,7 @@ class Study:
             return read_graph(self.path / GRAPH_FILE, nodes)
         if not self.arrays.has_landings():
             return None
-        landings = self.arrays.read_landings()
-        targets = [self.poses.joints, self.robot.standing_targets[None]]
-        move_time = self.access_config.move_time
-        commands = Commands.to(np.concatenate(targets), move_time)
-        return PostureGraph(nodes, commands, landings)
+        return PostureGraph.between(nodes, self.arrays.read_landings())
 
     @property
     def chain_moves(self) -> IntArray | None:

@@ -5,7 +5,7 @@ import pytest
 from tests.report.browsers import chromium, needs_chromium
 
 pytestmark = needs_chromium
-SECTIONS = 11
+SECTIONS = 12
 LONGEST_TASK = 1000  # [ms], maximum time of one piece of scripting
 
 
