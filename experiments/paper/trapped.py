@@ -14,13 +14,15 @@ import numpy as np
 import tyro
 
 from kaccess.base.stats import wilson
-from kaccess.base.types import BoolArray
-from kaccess.config import DEFAULT_TASK, EngineConfig
-from kaccess.engines import make_engine
+from kaccess.base.types import Array, BoolArray
+from kaccess.config import DEFAULT_TASK, AccessConfig, EngineConfig
+from kaccess.engines import Engine, make_engine
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped
+from kaccess.poses import sample_poses
+from kaccess.robots import Robot
 from kaccess.study import Study
 
 FAR = 0.5  # [rad]
@@ -32,6 +34,8 @@ class Config:
 
     study: tyro.conf.Positional[Path]
     """Folder of a study of Bittle, with its times."""
+    seeds: int = 5
+    """Number of seeds with which as many poses are drawn and checked for jams."""
     threads: int = 0
     """CPU threads; 0 takes all."""
 
@@ -43,9 +47,11 @@ def main(config: Config) -> None:
     for name, stands in (*ways.items(), ("any of these", np.any([*ways.values()], 0))):
         share = wilson(int(stands.sum()), n).text(".1%")
         print(f"{name}: stands up from {stands.sum()} of {n} poses, {share}")
-    jammed = find_jammed(study, config.threads)
+    engine = make_engine(EngineConfig(threads=config.threads), study.robot, study.still)
+    jammed = find_jammed(study.robot, study.poses.qpos, engine)
     print(f"jammed joint: {np.sum(jammed & ~stands)} of the {np.sum(~stands)} others")
     print(f"and {np.sum(jammed & stands)} of the {stands.sum()} that stand up")
+    count_by_seed(study, config.seeds, engine)
 
 
 def find_ways(study: Study, n_threads: int) -> dict[str, BoolArray]:
@@ -64,14 +70,22 @@ def find_ways(study: Study, n_threads: int) -> dict[str, BoolArray]:
     }
 
 
-def find_jammed(study: Study, n_threads: int) -> BoolArray:
-    """Return which poses have a jammed joint, (n,)."""
-    robot, qpos = study.robot, study.poses.qpos
-    engine = make_engine(EngineConfig(threads=n_threads), robot, study.still)
+def find_jammed(robot: Robot, qpos: Array, engine: Engine) -> BoolArray:
+    """Return which states, (n, nq), have a jammed joint, (n,)."""
     targets = np.tile(robot.standing_targets, (len(qpos), 1))
-    limit = study.access_config.time_limit
+    limit = robot.scale.fit(AccessConfig()).time_limit
     ended = robot.get_joints(engine.settle(qpos, targets, time_limit=limit).qpos)
     return np.asarray((np.abs(ended - targets) > FAR).any(axis=1))
+
+
+def count_by_seed(study: Study, n_seeds: int, engine: Engine) -> None:
+    """Print the number of jammed poses for several seeds of the study's draw."""
+    for seed in range(n_seeds):
+        poses = sample_poses(
+            study.robot, study.n_poses, seed=seed, config=study.sampling, engine=engine
+        )
+        jammed = find_jammed(study.robot, poses.qpos, engine)
+        print(f"seed {seed}: {jammed.sum()} of {len(poses)} poses have a jammed joint")
 
 
 if __name__ == "__main__":
