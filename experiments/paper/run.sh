@@ -14,7 +14,7 @@
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 #   experiments/paper/run.sh tables      # every table of docs/results.md from the files in results/, no GPU: a minute
 #   experiments/paper/run.sh as-published  # the paper as written, on poses drawn its way and ours, 10 seeds; not run yet
-#   experiments/paper/run.sh in-pybullet   # the same with fewer poses and starts in PyBullet, on CPU cores
+#   experiments/paper/run.sh in-pybullet   # the same with fewer poses and starts in PyBullet, on CPU cores; not run yet
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_mutual_info_score
 
 from kaccess.base.tables import format_table
-from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.base.types import BoolArray, IntArray
 from kaccess.cluster.matrix import check_access
 from kaccess.cluster.quality import Quality, assess, measure_unreachable
 from kaccess.cluster.regions import Regions
