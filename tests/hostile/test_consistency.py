@@ -37,7 +37,7 @@ def snapshot(path):
         ["access", "--joint-tol", "0.1"],
         ["cluster", "--k", "100"],
         ["evaluate", "--trained-under", "torque=0.5"],
-        ["evaluate", "--poses", "3", "--tested-under", "nonsense"],
+        ["evaluate", "--poses", "3", "--conditions", "nonsense"],
     ],
 )
 def test_a_refused_command_changes_nothing(study, capsys, monkeypatch, args):
