@@ -56,7 +56,7 @@ def compare_clusterings(study: Study) -> list[ComparisonRow]:
     )
     rows = [_compare(name.text, each, facts) for name, each in found.items()]
     for name, times in read_start_times(study).items():
-        covered = np.isfinite(times).any(axis=0)
+        covered = np.asarray(np.isfinite(times).any(axis=0))
         row = make_starts_row(name, len(times), covered)
         rows.append(replace(row, regions=measure_regions(times, facts.t_0)))
     return [*rows, _compare_all_poses(facts)]
