@@ -123,6 +123,18 @@ def test_a_damaged_file_of_each_kind_is_named(study, capsys):
     assert wrong == [] and tries > 10 * len(KINDS)
 
 
+@pytest.mark.parametrize("name", ["postures", "states", "posture_seconds", "n_moves"])
+def test_huge_numbers_in_a_graph_are_refused(study, name):
+    """A robot that follows such a graph would take hours."""
+    file = study / "graph.npz"
+    with np.load(file) as stored:
+        arrays = dict(stored)
+    arrays[name] = np.full_like(arrays[name], 10**6)
+    np.savez(file, **arrays)
+    problems = check_study(study)
+    assert any(f"{file}" in each and f"`{name}` must be" in each for each in problems)
+
+
 def test_training_names_damaged_curves(study, finished, capsys):
     files = [study / name for name in KINDS if name.endswith(".csv")]
     train = COMMANDS[-1]

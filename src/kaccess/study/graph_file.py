@@ -17,6 +17,9 @@ GRAPH_FILE = "graph.npz"
 
 _COMMANDS = ("postures", "posture_seconds")
 _LANDINGS = ("node", "distance", "seconds", "states")
+_LARGEST = 1e3  # [m, rad], positions of a robot; larger ones are damage
+_LONGEST = 10  # [time limits of a move], time of the way to a posture
+_MOST_MOVES = 100  # of a pose that stands up
 _REMEDY = "Delete it; `kaccess grow` makes it again."
 
 
@@ -54,6 +57,7 @@ def read_graph(path: Path, nodes: Nodes) -> PostureGraph:
     parts = read_npz(path, _REMEDY)
     with explain_damage(path, _REMEDY):
         _check_shapes(parts, nodes)
+        _check_sizes(parts, nodes.config.time_limit)
     return PostureGraph(
         nodes.add(parts["grown"]),
         Commands(*(parts[name] for name in _COMMANDS)),
@@ -66,6 +70,7 @@ def read_n_moves(path: Path, n_poses: int) -> IntArray:
     n_moves = read_npz(path, _REMEDY, "n_moves")["n_moves"]
     with explain_damage(path, _REMEDY):
         _require("n_moves", n_moves, (n_poses,))
+        _require_between("n_moves", n_moves, 0, _MOST_MOVES)
     return n_moves
 
 
@@ -86,6 +91,20 @@ def _check_shapes(parts: Mapping[str, np.ndarray], nodes: Nodes) -> None:
         np.issubdtype(node.dtype, np.integer) and 0 <= node.min() <= node.max() <= n
     ):
         raise ValueError(f"`node` must be integers from 0 to {n}")
+
+
+def _check_sizes(parts: Mapping[str, np.ndarray], time_limit: float) -> None:
+    """Raise `ValueError` if numbers are so large that following a plan never ends."""
+    for name in ("grown", "postures", "states"):
+        _require_between(name, parts[name], -_LARGEST, _LARGEST)
+    _require_between(
+        "posture_seconds", parts["posture_seconds"], 0, _LONGEST * time_limit
+    )
+
+
+def _require_between(name: str, array: np.ndarray, least: float, most: float) -> None:
+    if array.size and not (least <= array.min() and array.max() <= most):
+        raise ValueError(f"`{name}` must be numbers from {least:g} to {most:g}")
 
 
 def _require(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
