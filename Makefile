@@ -10,7 +10,7 @@ CYTOSCAPE := 3.34.4
 VENDOR := src/kaccess/report/page/vendor
 WHEEL := build/wheel
 # Tests that need no extra; they run against the built wheel.
-CORE_TESTS := tests/base tests/study/test_study.py tests/robots tests/cli tests/cluster/test_methods.py tests/test_starts.py
+CORE_TESTS := tests/base tests/study/test_study.py tests/robots/test_bittle.py tests/robots/test_registry.py tests/cli tests/cluster/test_methods.py tests/test_starts.py
 
 .PHONY: run test lint pytest wheel-test test-exports figures vendor clean
 
