@@ -15,7 +15,7 @@ from kaccess.access import accessibility
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray
 from kaccess.config import DEFAULT_METHOD, Draw, EngineConfig
-from kaccess.engines import Engine, make_engine
+from kaccess.engines import make_engine
 from kaccess.envs.task import Task
 from kaccess.poses import Poses, Stream, draw_poses
 from kaccess.starts import InitialStates
@@ -151,10 +151,6 @@ def _draw(
     drawn, _ = draw_poses(study.robot, config, engine=engine, stream=_STREAM[kind])
     names = tuple(f"{kind} pose {index}" for index in range(n))
     return InitialStates.uniform(drawn.qpos, names=names, model=study.robot.fingerprint)
-
-
-def _make_cpu_engine(study: Study, n_threads: int) -> Engine:
-    return make_engine(EngineConfig(threads=n_threads), study.robot, study.still)
 
 
 def group_poses(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.ndarray]:
