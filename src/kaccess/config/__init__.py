@@ -30,10 +30,12 @@ from kaccess.config.names import (
     FrameworkName,
     Method,
     MethodInfo,
+    ObserveName,
     PresetName,
     TaskName,
 )
 from kaccess.config.presets import PRESETS, Preset
+from kaccess.config.randomize import SENSOR_NOISE, Ranges, SensorNoise
 from kaccess.config.scale import ForBittle, Scale
 from kaccess.config.study import (
     AccessConfig,
@@ -56,6 +58,7 @@ __all__ = [
     "REGION_SECONDS",
     "ROUTES",
     "PRESETS",
+    "SENSOR_NOISE",
     "TASKS",
     "TEST_SECONDS",
     "AccessConfig",
@@ -71,15 +74,18 @@ __all__ = [
     "FrameworkName",
     "Method",
     "MethodInfo",
+    "ObserveName",
     "PlayConfig",
     "Port",
     "Preset",
     "PresetName",
+    "Ranges",
     "RobotConfig",
     "SacConfig",
     "SampleConfig",
     "Scale",
     "Seed",
+    "SensorNoise",
     "SkillConfig",
     "StillConfig",
     "TaskName",

@@ -17,7 +17,14 @@ from kaccess.config.checks import (
     check_left_out,
     whole,
 )
-from kaccess.config.names import DEFAULT_TASK, ROUTES, Draw, EngineName, TaskName
+from kaccess.config.names import (
+    DEFAULT_TASK,
+    ROUTES,
+    Draw,
+    EngineName,
+    ObserveName,
+    TaskName,
+)
 from kaccess.config.scale import ForBittle
 
 __all__ = [
@@ -75,6 +82,9 @@ class TrainConfig:
     """First seed: set it to add learners later, or on another machine."""
     episodes: Count = 1600
     """Episodes of each learner; the default is the paper's."""
+    episode_steps: Count | None = None
+    """Steps of an episode; by default the task's, 300. A robot has got up after 75, and
+    shorter episodes see more starts and more draws of conditions."""
     test_every: Count = 50
     """Episodes between two tests of the learning curve."""
     test_poses: Poses = 100
@@ -89,7 +99,16 @@ class TrainConfig:
     (GPU) for many learners."""
     conditions: str = ""
     """Conditions of training and tests, if not those of the study, such as
-    torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay, filter."""
+    torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay, filter, gain,
+    damping, comx, comy, comz, latency, jitter, offset, backlash, rounding, sag, noise,
+    bias, drift."""
+    randomize: bool = False
+    """Draw all conditions that are not given for each robot and episode, from ranges
+    for a real robot: the same as --conditions randomize=1."""
+    observe: ObserveName = "joints"
+    """What policies observe: joints (gravity, angular velocity, joint positions); imu
+    (the last commands in place of joint positions, four steps of everything), for a
+    robot without joint sensors; history (both, of four steps)."""
 
     @property
     def tested_in(self) -> EngineName:

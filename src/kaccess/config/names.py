@@ -23,6 +23,7 @@ __all__ = [
     "FrameworkName",
     "Method",
     "MethodInfo",
+    "ObserveName",
     "PresetName",
     "TaskName",
 ]
@@ -40,6 +41,7 @@ EngineName = Literal["mujoco", "warp", "bullet"]
 FrameworkName = Literal[
     "mjcf", "gymnasium", "playground", "mjlab", "isaaclab", "maniskill"
 ]
+ObserveName = Literal["joints", "imu", "history"]
 PresetName = Literal["tiny", "quick", "paper"]
 
 

@@ -1,18 +1,19 @@
-"""Conditions other than in the study: weak motors, ice, a load, a slope, a delay.
+"""Conditions other than in the study: weak motors, ice, a load, a slope, latency.
 
 Poses, times and starts belong to the robot of the study. Conditions keep the robot's
-shape, and so its starts, and change the physics.
+shape, and so its starts, and change its physics, its commands or its sensors. With
+`randomize`, each robot draws conditions of its own in each episode.
 """
 
 import math
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-
-import mujoco
-import numpy as np
+from typing import Any, get_args
 
 from kaccess.base.errors import InputError
-from kaccess.config import NOMINAL
+from kaccess.config import NOMINAL, ObserveName
+from kaccess.config.checks import Kind, check_choice, whole
+from kaccess.envs.changes import MODEL_VALUES, change_model
 from kaccess.envs.rest import settle_standing
 from kaccess.envs.task import Task
 from kaccess.robots import Robot
@@ -20,11 +21,32 @@ from kaccess.robots import Robot
 __all__ = ["Conditions"]
 
 
-_MAX_VALUE = 1000.0  # [-], limit of factors and friction, against typing errors
-_MAX_SLOPE = 45.0  # [deg]
-_MAX_DELAY = 1.0  # [s]
 _MIN_HEIGHT = 0.8  # [-], of the nominal standing height; below, legs gave way
 _MAX_TILT = math.radians(25)  # [rad], from the nominal standing attitude
+
+_FACTOR = Kind(0, 1000, above=True, below=True)  # [-], against typing errors
+_LENGTH = Kind(-100, 100)  # [m], likewise
+_LIMITS = {
+    **dict.fromkeys(("torque", "gain", "damping", "friction", "mass"), _FACTOR),
+    **dict.fromkeys(("comx", "comy", "comz"), _LENGTH),
+    "filter": Kind(0, 1, below=True),
+    "sag": Kind(0, 1, below=True),
+    "noise": Kind(0, 1000),
+    "randomize": whole(0, 1),
+}
+_RANGES = {  # largest value, and its unit
+    "slope": (45.0, "deg"),
+    "delay": (1.0, "s"),
+    "latency": (1.0, "s"),
+    "jitter": (1.0, "s"),
+    "offset": (45.0, "deg"),
+    "backlash": (45.0, "deg"),
+    "rounding": (45.0, "deg"),
+    "bias": (45.0, "deg"),
+    "drift": (1000.0, "deg/s"),
+}
+_WIRE = ("latency", "jitter", "offset", "backlash", "sag", "rounding")
+_SENSE = ("offset", "noise", "bias", "drift")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,34 +63,85 @@ class Conditions:
     slope: float = 0.0
     """Slope of the floor, which rises along x [deg]. Starts get random headings."""
     delay: float = 0.0
-    """Delay of commands, a whole number of control periods [s]."""
+    """Delay of commands, a whole number of control periods [s]. Policies observe the
+    commands that are on their way."""
     filter: float | None = None
     """Weight of the old joint targets in the new ones [-]; None keeps the task's, with
     0 there is no filter."""
+    gain: float = 1.0
+    """Factor on the position gains of the actuators [-]."""
+    damping: float = 1.0
+    """Factor on their velocity gains and on the damping of joints [-]."""
+    comx: float = 0.0
+    """Shift of the body's centre of mass forwards [m]."""
+    comy: float = 0.0
+    """The same to the left [m]."""
+    comz: float = 0.0
+    """The same upwards [m]."""
+    latency: float = 0.0
+    """Time until a command reaches the motors [s], on a grid of a quarter of a control
+    period. Unlike `delay`, policies do not see what is on its way."""
+    jitter: float = 0.0
+    """Largest difference of a command's latency from the mean, drawn anew for each [s].
+    A command that a later one has overtaken is dropped."""
+    offset: float = 0.0
+    """Largest offset of a joint's zero, drawn for each joint [deg]. Both the motor and
+    the reported joint position have it."""
+    backlash: float = 0.0
+    """Play of the gears [deg]: a joint that turns back first crosses it."""
+    rounding: float = 0.0
+    """Commands are rounded to multiples of this [deg]."""
+    sag: float = 0.0
+    """Share of torque and speed that is lost with all motors at full load, because the
+    battery's voltage falls [-]."""
+    noise: float = 0.0
+    """Noise of all sensors, as a multiple of Bittle's (`config.SensorNoise`) [-]."""
+    bias: float = 0.0
+    """Tilt of the IMU on the body, about a random horizontal axis [deg]."""
+    drift: float = 0.0
+    """Angular rate that the gyroscope shows at rest, about a random axis [deg/s]."""
+    randomize: int = 0
+    """1: draw all conditions that are not given, except `delay` and `filter`, for each
+    robot and episode, from `config.Ranges`."""
+    observe: ObserveName = "joints"
+    """What policies observe: joints (gravity, angular velocity, joint positions), imu
+    (no joint positions, but the last commands), history (both, of four steps)."""
 
     def __post_init__(self) -> None:
-        for name in ("torque", "friction", "mass"):
+        for name, kind in _LIMITS.items():
             value = getattr(self, name)
-            if value is not None and not 0 < value < _MAX_VALUE:
-                raise InputError(
-                    f"`{name}` must be positive and below {_MAX_VALUE:g}, got {value}."
-                )
-        if self.filter is not None and not 0 <= self.filter < 1:
-            raise InputError(f"`filter` must lie in [0, 1), got {self.filter}.")
-        limits = {"slope": (_MAX_SLOPE, "deg"), "delay": (_MAX_DELAY, "s")}
-        for name, (limit, unit) in limits.items():
+            if value is not None:
+                kind.check(name, value)
+        for name, (limit, unit) in _RANGES.items():
             if not 0 <= getattr(self, name) <= limit:
                 raise InputError(
                     f"`{name}` must lie in [0, {limit:g}] {unit}, got "
                     f"{getattr(self, name)}."
                 )
+        check_choice(observe=(self.observe, get_args(ObserveName)))
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Names of the conditions that differ from the nominal ones."""
+        each = fields(self)
+        return frozenset(f.name for f in each if getattr(self, f.name) != f.default)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether robots differ, so that something is drawn in each episode."""
+        return bool(self.randomize) or not self.given.isdisjoint({*_WIRE, *_SENSE})
+
+    @property
+    def is_sloped(self) -> bool:
+        """Whether the floor may have a slope, so that headings matter."""
+        return bool(self.slope or self.randomize)
 
     @property
     def text(self) -> str:
         """The conditions as text, such as `torque=0.6,delay=0.04`; empty if nominal."""
         values = {field: getattr(self, field.name) for field in fields(self)}
         return ",".join(
-            f"{field.name}={repr(float(value)).removesuffix('.0')}"
+            f"{field.name}={_write(value)}"
             for field, value in values.items()
             if value != field.default
         )
@@ -76,7 +149,7 @@ class Conditions:
     @classmethod
     def parse(cls, text: str) -> "Conditions":
         """Return the conditions in a text; both `nominal` and "" mean no difference."""
-        values: dict[str, float] = {}
+        values: dict[str, Any] = {}
         parts = [] if text.strip() in ("", NOMINAL) else text.split(",")
         for part in parts:
             name, _, number = (each.strip() for each in part.partition("="))
@@ -85,7 +158,7 @@ class Conditions:
                 raise InputError(
                     f"Condition {name!r} must appear once, got it twice in {text!r}."
                 )
-            values[name] = _parse_number(name, number)
+            values[name] = number if name == "observe" else _parse(name, number)
         return cls(**values)
 
     @classmethod
@@ -101,18 +174,10 @@ class Conditions:
         Raises:
             InputError: If a torque limit is missing, or the robot can no longer stand.
         """
-        if replace(self, delay=0.0, filter=None) == Conditions():
+        if self.given.isdisjoint(MODEL_VALUES):
             return robot
         model = robot.model.__copy__()
-        if self.torque != 1.0:
-            _scale_torque(robot, model, self.torque)
-        if self.friction is not None:
-            model.geom_friction[:, 0] = self.friction
-            model.pair_friction[:, :2] = self.friction
-        if self.mass != 1.0:
-            _scale_mass(model, self.mass)
-        if self.slope:
-            _tilt_gravity(model, math.radians(self.slope))
+        change_model(robot, model, self)
         name = f"{robot.name} under {self.text}"
         changed = replace(robot, name=name, model=model, known_stance=robot.stance)
         _check_standing(robot, changed)
@@ -145,43 +210,18 @@ def _check_name(name: str, text: str) -> None:
     )
 
 
-def _parse_number(name: str, number: str) -> float:
+def _write(value: float | str) -> str:
+    """Return a value as text, a whole number without a point."""
+    return value if isinstance(value, str) else repr(float(value)).removesuffix(".0")
+
+
+def _parse(name: str, number: str) -> float:
     try:
-        return float(number)
+        return int(number) if name == "randomize" else float(number)
     except ValueError:
         raise InputError(
             f"`{name}` must be a number, got {number!r}. Write it like torque=0.6."
         ) from None
-
-
-def _scale_torque(robot: Robot, model: mujoco.MjModel, factor: float) -> None:
-    """Scale the torque limits of actuators, and those of their joints."""
-    joints = model.actuator_trnid[:, 0]
-    limited = model.actuator_forcelimited | model.jnt_actfrclimited[joints]
-    if not limited.all():
-        joint = robot.joint_names[int(np.argmin(limited))]
-        raise InputError(
-            f"`torque` scales the torque limits of {robot.name}, but the actuator of "
-            f"joint {joint!r} has none. Add a `forcerange` to it in the model."
-        )
-    model.actuator_forcerange *= factor
-    model.jnt_actfrcrange *= factor
-
-
-def _scale_mass(model: mujoco.MjModel, factor: float) -> None:
-    body = model.body_weldid == model.jnt_bodyid[0]
-    model.body_mass[body] *= factor
-    model.body_inertia[body] *= factor
-    # Update constants that depend on mass. MuJoCo does not update `meaninertia`.
-    mujoco.mj_setConst(model, mujoco.MjData(model))
-    model.stat.meaninertia = model.dof_M0.mean()
-
-
-def _tilt_gravity(model: mujoco.MjModel, angle: float) -> None:
-    """Turn gravity about y: this is the same as a floor that rises along x."""
-    x, y, z = model.opt.gravity
-    cosine, sine = math.cos(angle), math.sin(angle)
-    model.opt.gravity[:] = cosine * x + sine * z, y, cosine * z - sine * x
 
 
 def _check_standing(nominal: Robot, changed: Robot) -> None:

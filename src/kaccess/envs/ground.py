@@ -23,7 +23,7 @@ from kaccess.robots.contacts import (
     find_limbs,
 )
 
-__all__ = ["Shapes", "measure_clearances", "find_shapes"]
+__all__ = ["Shapes", "find_down", "find_shapes", "measure_clearances"]
 
 _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CAPSULE)
@@ -95,7 +95,7 @@ def find_shapes(robot: Robot) -> Shapes:
         mesh=_find_mesh_ranges(model, geom),
         floor=data.geom_xpos[floor].copy(),
         up=data.geom_xmat[floor].reshape(3, 3)[:, 2].copy(),
-        down=_find_down(model),
+        down=find_down(model),
     )
 
 
@@ -169,7 +169,7 @@ def _find_floor(robot: Robot) -> int:
     return floor
 
 
-def _find_down(model: mujoco.MjModel) -> Array:
+def find_down(model: mujoco.MjModel) -> Array:
     """Return the direction of gravity; -z if there is none."""
     gravity = np.array(model.opt.gravity)
     size = np.linalg.norm(gravity)

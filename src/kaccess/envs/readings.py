@@ -107,6 +107,7 @@ def update_readings(
     last_quat: Array,
     joints: JointAddresses,
     shapes: Shapes,
+    down: Array,
 ) -> None:
     """Update the readings of some robots.
 
@@ -116,12 +117,13 @@ def update_readings(
         fields: MuJoCo's fields of the n simulations.
         last_quat: (n, 4) orientation of the base at the last readings.
         joints: Addresses of the actuated joints.
-        shapes: Shapes of the robot, its floor, and gravity.
+        shapes: Shapes of the robot, and its floor.
+        down: (n, 3) direction of gravity in the world of each robot.
     """
     gaps = np.empty(len(shapes.geom))
     for i in rows:
         qpos, qvel = fields.qpos[i], fields.qvel[i]
-        _read_base(now, i, shapes, last_quat[i], qpos, qvel)
+        _read_base(now, i, shapes, down[i], last_quat[i], qpos, qvel)
         for j in range(len(joints.qpos)):
             now.joints[i, j] = qpos[joints.qpos[j]]
             now.joint_velocity[i, j] = qvel[joints.qvel[j]]
@@ -133,7 +135,13 @@ def update_readings(
 
 @compiled
 def _read_base(
-    now: Readings, i: int, shapes: Shapes, last_quat: Array, qpos: Array, qvel: Array
+    now: Readings,
+    i: int,
+    shapes: Shapes,
+    down: Array,
+    last_quat: Array,
+    qpos: Array,
+    qvel: Array,
 ) -> None:
     now.height[i] = 0.0
     for axis in range(3):
@@ -142,7 +150,7 @@ def _read_base(
         now.angular_velocity[i, axis] = qvel[3 + axis]
     _rotate_into_body(-shapes.up, qpos[3:7], now.gravity[i])
     now.floor_cosine[i] = -now.gravity[i, 2]
-    _rotate_into_body(shapes.down, qpos[3:7], now.gravity[i])
+    _rotate_into_body(down, qpos[3:7], now.gravity[i])
     _find_rotation(last_quat, qpos[3:7], now.turn[i])
 
 

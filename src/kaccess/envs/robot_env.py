@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import DEFAULT_TASK, EngineConfig, EngineName
+from kaccess.config import DEFAULT_TASK, EngineConfig, EngineName, Ranges
 from kaccess.envs.arguments import (
     RENDER_MODES,
     assign_starts,
@@ -54,7 +54,10 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         robot: Name of a robot, path of an MJCF file, or a robot.
         starts: Distribution of the starts; by default the robot's standing pose.
         conditions: Differences from the physics of the study, such as
-            `torque=0.6,delay=0.04`. The starts stay those of the study's robot.
+            `torque=0.6,delay=0.04`. The starts stay those of the study's robot. With
+            `randomize=1`, each robot draws its own in each episode; with `observe=imu`,
+            observations have no joint positions.
+        ranges: What `randomize=1` draws from; by default `config.Ranges()`.
         render_mode: `rgb_array`, or None for no pictures.
     """
 
@@ -70,6 +73,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | None = None,
         conditions: Conditions | str | None = None,
+        ranges: Ranges | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.robot = resolve_robot(robot)
@@ -83,6 +87,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
             self.robot,
             1,
             conditions=self.conditions,
+            ranges=ranges,
             engine=EngineConfig(threads=1),
         )
         self._camera = Camera(self.robot.model)
@@ -109,7 +114,7 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
             qpos = broadcast_states(options["qpos"], 1, self.robot)
         else:
             qpos = self._episodes.draw_start(self.starts, self.np_random)
-        self._episodes.begin(qpos)
+        self._episodes.begin(qpos, streams=[self.np_random])
         return self._episodes.observe()[0], {}
 
     def step(
@@ -148,7 +153,10 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         starts: Distribution of the starts, one for all or one for each robot; by
             default the robot's standing pose.
         conditions: Differences from the physics of the study, such as
-            `torque=0.6,delay=0.04`. The starts stay those of the study's robot.
+            `torque=0.6,delay=0.04`. The starts stay those of the study's robot. With
+            `randomize=1`, each robot draws its own in each episode; with `observe=imu`,
+            observations have no joint positions.
+        ranges: What `randomize=1` draws from; by default `config.Ranges()`.
         engine: `mujoco` (CPU threads), `warp` (an NVIDIA GPU, for thousands of robots),
             `bullet` (PyBullet), or an `EngineConfig` that also sets threads or device.
         render_mode: `rgb_array`, or None for no pictures.
@@ -169,6 +177,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | Sequence[InitialStates] | None = None,
         conditions: Conditions | str | None = None,
+        ranges: Ranges | None = None,
         engine: EngineName | EngineConfig = "mujoco",
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
@@ -185,6 +194,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             self.robot,
             num_envs,
             conditions=self.conditions,
+            ranges=ranges,
             engine=engine,
         )
         self._camera = Camera(self.robot.model)
@@ -228,7 +238,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             qpos = broadcast_states(options["qpos"], self.num_envs, self.robot)[rows]
         else:
             qpos = self._draw_starts(rows)
-        self._episodes.begin(qpos, rows)
+        self._begin(qpos, rows)
         self._is_running = True
         return self._episodes.observe(), {}
 
@@ -288,8 +298,12 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
 
     def _restart(self, rows: IntArray) -> Observation:
         """Begin the next episodes of some sub-environments; return all observations."""
-        self._episodes.begin(self._draw_starts(rows), rows)
+        self._begin(self._draw_starts(rows), rows)
         return self._episodes.observe()
+
+    def _begin(self, qpos: Array, rows: IntArray) -> None:
+        assert self._streams is not None
+        self._episodes.begin(qpos, rows, [self._streams[row] for row in rows])
 
     def _draw_starts(self, rows: IntArray) -> Array:
         assert self._streams is not None

@@ -11,11 +11,14 @@ from kaccess.base.compiled import compiled
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig, EngineName, ForBittle
-from kaccess.envs.ground import find_shapes
+from kaccess.envs.changes import change_model, check_torque_limits
+from kaccess.envs.draws import Draws
+from kaccess.envs.ground import find_down, find_shapes
 from kaccess.envs.physics.physics import make_physics
 from kaccess.envs.readings import JointAddresses, make_readings, update_readings
 from kaccess.envs.rest import REST_TIME_LIMIT, settle_standing
 from kaccess.envs.task import CONTROL_RATE
+from kaccess.envs.wire import Wire, count_segments
 from kaccess.robots import Robot
 
 __all__ = ["RobotsBatch"]
@@ -33,8 +36,11 @@ class RobotsBatch:
         control_rate: Commands per second; must divide the rate of the physics [Hz].
         low_pass: Weight of the old target in the new one, for each command [-].
         engine: Name of the engine, or its settings.
+        draws: Conditions of each robot, if they differ or reach beyond the model.
+        varied: Whether the model of each robot follows its draws.
 
     Attributes:
+        wire: The way of the commands to the motors; None if it is perfect.
         readings: Readings of the robots, as of their last step or reset.
         n_substeps: Physics steps in a control step.
     """
@@ -47,6 +53,8 @@ class RobotsBatch:
         control_rate: float = CONTROL_RATE,
         low_pass: float = 0.0,
         engine: EngineName | EngineConfig = "mujoco",
+        draws: Draws | None = None,
+        varied: bool = False,
     ) -> None:
         if n < 1:
             raise InputError(f"`num_envs` must be at least 1, got {n}.")
@@ -59,11 +67,20 @@ class RobotsBatch:
             robot.joint_adr.astype(np.int64),
             robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]].astype(np.int64),
         )
-        self._physics = make_physics(engine, robot, n, n_substeps=self.n_substeps)
+        self._n_segments = count_segments(self.n_substeps) if draws else 1
+        self._physics = make_physics(
+            engine, robot, n, n_substeps=self.n_substeps // self._n_segments
+        )
         self._fields = self._physics.fields
+        self._draws, self._varied = draws, varied
+        self.wire = self._make_wire(draws, control_rate) if draws else None
+        self._sags = draws is not None and draws.largest["sag"] > 0
+        if self._sags:
+            check_torque_limits(robot, "sag")
         shapes = find_shapes(robot)
         margin = shapes.margin + self._physics.touch_margin[shapes.geom]
         self._shapes = shapes._replace(margin=margin)
+        self._down = np.tile(shapes.down, (n, 1))
         self._all_rows = np.arange(n)
         self.readings = make_readings(
             n,
@@ -94,7 +111,14 @@ class RobotsBatch:
         """
         rows = self._all_rows if rows is None else rows
         self._check_states(qpos, len(rows))
-        self._physics.reset(rows, qpos, self.robot.get_joints(qpos))
+        joints = self.robot.get_joints(qpos)
+        if self._varied:
+            self._vary(rows)
+        self._physics.reset(rows, qpos, joints)
+        if self.wire:
+            self.wire.begin(rows, joints)
+            if self._sags:
+                self._physics.limit_torque(self.wire.strength)
         self._read(rows, self._fields.qpos[:, 3:7])
         self._check_above_floor(rows)
 
@@ -109,12 +133,61 @@ class RobotsBatch:
         """
         actions = self.check_actions(actions)
         last_quat = self._fields.qpos[:, 3:7].copy()
-        _set_targets(
-            self._fields.ctrl, actions, self._middle, self._half, self._low_pass
-        )
-        diverged = self._physics.step()
+        if self.wire:
+            diverged = self._step_by_wire(self.wire, actions)
+        else:
+            _set_targets(
+                self._fields.ctrl, actions, self._middle, self._half, self._low_pass
+            )
+            diverged = self._physics.step()
         self._read(self._all_rows, last_quat)
         return diverged
+
+    def _step_by_wire(self, wire: Wire, actions: Array) -> BoolArray:
+        """Make one control step; commands reach the motors by a wire with faults."""
+        wire.send(actions)
+        diverged = np.zeros(len(self), bool)
+        for segment in range(self._n_segments):
+            wire.arrive(segment, self._fields.ctrl)
+            diverged |= self._physics.step()
+        if self._sags:
+            wire.feel(self._fields.force, self._get_torque_limits())
+            self._physics.limit_torque(wire.strength)
+        return diverged
+
+    def _make_wire(self, draws: Draws, control_rate: float) -> Wire:
+        return Wire(
+            draws,
+            middle=self._middle,
+            half=self._half,
+            low_pass=self._low_pass,
+            control_rate=control_rate,
+            n_segments=self._n_segments,
+        )
+
+    def _get_torque_limits(self) -> Array:
+        """Return the torque limits of all robots with a full battery, (n, nu) [N m]."""
+        model = self.robot.model
+        own = np.where(
+            model.actuator_forcelimited, model.actuator_forcerange[:, 1], np.inf
+        )
+        joint = model.actuator_trnid[:, 0]
+        of_joint = np.where(
+            model.jnt_actfrclimited[joint], model.jnt_actfrcrange[joint, 1], np.inf
+        )
+        limit = np.tile(np.minimum(own, of_joint), (len(self), 1))
+        if self._varied and self._draws:
+            limit *= self._draws.get("torque")[:, None]
+        return limit
+
+    def _vary(self, rows: IntArray) -> None:
+        """Give some robots the models of their draws."""
+        assert self._draws is not None
+        for row in rows.tolist():
+            model = self.robot.model.__copy__()
+            change_model(self.robot, model, self._draws.get_model_values(row))
+            self._physics.vary(row, model)
+            self._down[row] = find_down(model)
 
     def check_actions(self, actions: Array) -> Array:
         """Return actions as an array of floats, (n, nu)."""
@@ -134,13 +207,17 @@ class RobotsBatch:
         return self._physics.get_state()
 
     def set_state(self, state: Array) -> None:
-        """Continue from a state that `get_state` returned."""
+        """Continue from a state that `get_state` returned; draws and wire come first."""
         expected = self._physics.get_state().shape
         if state.shape != expected:
             raise InputError(
                 f"`physics` must have shape {expected} for {len(self)} robots "
                 f"{self.robot.name!r}, got {state.shape}."
             )
+        if self._varied:
+            self._vary(self._all_rows)
+        if self.wire and self._sags:
+            self._physics.limit_torque(self.wire.strength)
         self._physics.set_state(state)
         self._read(self._all_rows, self._fields.qpos[:, 3:7])
 
@@ -150,7 +227,13 @@ class RobotsBatch:
 
     def _read(self, rows: IntArray, last_quat: Array) -> None:
         update_readings(
-            self.readings, rows, self._fields, last_quat, self._joints, self._shapes
+            self.readings,
+            rows,
+            self._fields,
+            last_quat,
+            self._joints,
+            self._shapes,
+            self._down,
         )
 
     def _check_states(self, qpos: Array, m: int) -> None:

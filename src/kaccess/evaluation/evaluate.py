@@ -15,7 +15,7 @@ from kaccess.evaluation.held_out import (
     find_test_poses,
     group_poses,
 )
-from kaccess.evaluation.policies import find_controllers
+from kaccess.evaluation.policies import find_controllers, observe_as_trained
 from kaccess.evaluation.pose_test import (
     Group,
     PoseTest,
@@ -66,7 +66,7 @@ def evaluate_study(
         progress: Called with (policies tested, policies to test).
     """
     before = Conditions.parse(config.trained_under)
-    under = Conditions.parse(config.tested_under)
+    under = observe_as_trained(Conditions.parse(config.tested_under), before)
     task = under.adapt(make_task(config.task, study.robot))
     physics = EngineConfig.of(engine)
     n_threads = physics.threads

@@ -1,5 +1,6 @@
 """The policies of a study by name, and its guide, which acts like a policy."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from kaccess.base.errors import InputError
@@ -21,6 +22,7 @@ __all__ = [
     "find_named_policy",
     "find_policies",
     "find_policy",
+    "observe_as_trained",
 ]
 
 
@@ -116,18 +118,33 @@ def _load(path: Path, task: Task, robot: Robot, trained_under: Conditions) -> Po
     return policy
 
 
+def observe_as_trained(under: Conditions, before: Conditions) -> Conditions:
+    """Return the conditions of a test, in which policies observe what they learned on.
+
+    Args:
+        under: Conditions of the test; what it says of observations takes precedence.
+        before: Conditions of the training.
+    """
+    if "observe" in under.given:
+        return under
+    return replace(under, observe=before.observe)
+
+
 def act_under(policy: Policy, conditions: Conditions) -> Act:
     """Return a policy that acts under conditions other than those of its training.
 
     With delayed commands, observations end with the commands in the queue. A policy
-    trained without delay does not see them.
+    trained without delay does not see them. A policy that observes one step sees the
+    newest; under `observe=imu`, the last command takes the place of joint positions.
     """
 
     def act(obs: Array) -> Array:
         if policy.obs_dim > obs.shape[1]:
             raise InputError(
-                "The policy was trained with delayed commands, which it observes. Test "
-                f"it with such a delay, not under {conditions.text or NOMINAL!r}."
+                f"The policy observes {policy.obs_dim} numbers, but a robot under "
+                f"{conditions.text or NOMINAL!r} has {obs.shape[1]}: it was trained "
+                "with delayed commands, or with other observations. Test it with the "
+                "`delay` and `observe` of its training."
             )
         return policy.act(obs[:, : policy.obs_dim])
 

@@ -153,7 +153,7 @@ def place_test_poses(qpos: Array, robot: Robot, conditions: Conditions) -> Array
 
     On a slope, pose i is turned by i golden angles.
     """
-    if not conditions.slope:
+    if not conditions.is_sloped:
         return qpos
     return turn_heading(
         qpos, _GOLDEN_ANGLE * np.arange(len(qpos)), find_shapes(robot).up

@@ -1,5 +1,6 @@
 """Training on a study: a population of learners, and tests of its learning curve."""
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
     EngineConfig,
     EngineName,
+    Ranges,
     SacConfig,
     Threads,
     TrainConfig,
     check_number,
 )
 from kaccess.envs.conditions import Conditions
+from kaccess.envs.observations import describe_observation
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
@@ -33,7 +36,7 @@ from kaccess.training.learners import (
 if TYPE_CHECKING:  # torch is loaded only to train
     from kaccess.sac import Evaluate, Policies, Trained
 
-__all__ = ["describe_policy", "make_curve_test", "train_learners"]
+__all__ = ["describe_policy", "find_conditions", "make_curve_test", "train_learners"]
 
 _DRAWN_PER_POSE = 5  # poses to choose from, for each pose of a test
 
@@ -67,8 +70,10 @@ def train_learners(
     check_number(Threads, threads=n_threads)
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
-    conditions = Conditions.parse(config.conditions)
+    conditions = find_conditions(config)
     task = conditions.adapt(make_task(config.task, study.robot))
+    if config.episode_steps is not None:
+        task = replace(task, episode_steps=config.episode_steps)
     sac = sac.fill_in(return_steps=task.return_steps)
     learners = make_learners(study, config, task)
     names, checkpoint = [each.name for each in learners], name_checkpoint(config)
@@ -112,6 +117,16 @@ def train_learners(
         )
     _require_success(trained, folder)
     return folder
+
+
+def find_conditions(config: TrainConfig) -> Conditions:
+    """Return the conditions of a training, drawn ones and observations included."""
+    conditions = Conditions.parse(config.conditions)
+    if config.randomize:
+        conditions = replace(conditions, randomize=1)
+    if config.observe != "joints":
+        conditions = replace(conditions, observe=config.observe)
+    return conditions
 
 
 def _require_success(trained: "Trained", folder: Path) -> None:
@@ -191,7 +206,8 @@ def describe_policy(
     last one by `low_pass`. Conditions are named only if the training had any, and the
     simulator only if it was not MuJoCo.
     """
-    task, text = task.fit_to(robot), conditions.text if conditions else ""
+    task, conditions = task.fit_to(robot), conditions or Conditions()
+    n_delayed = conditions.count_delay_steps(task.control_rate)
     spec = ROBOTS.get(robot.source)
     return {
         "task": task.name,
@@ -206,6 +222,16 @@ def describe_policy(
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()
         },
-        **({"conditions": text} if text else {}),
+        "observation": describe_observation(
+            conditions.observe, robot, n_delayed=n_delayed
+        ),
+        **({"conditions": conditions.text} if conditions.text else {}),
+        **({"randomize": _describe_ranges(robot)} if conditions.randomize else {}),
         **({"engine": engine} if engine != "mujoco" else {}),
     }
+
+
+def _describe_ranges(robot: Robot) -> dict[str, list[float]]:
+    """Return what conditions were drawn from, for the metadata of a policy."""
+    ranges = asdict(robot.scale.fit(Ranges()))
+    return {name: [float(end) for end in ends] for name, ends in ranges.items()}

@@ -4,9 +4,12 @@ Each control step is a loop in Python: compute the torques of all robots, step, 
 joints. PyBullet does not release Python's global lock, so each core needs a process.
 """
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 
+from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.bullet import ORDINARY
 from kaccess.engines.bullet.contact import find_touch_margins
@@ -33,7 +36,7 @@ class BulletPhysics:
         self, robot: Robot, n: int, *, n_substeps: int, n_iterations: int | None = None
     ) -> None:
         self._model, self._n_substeps = robot.model, n_substeps
-        self._bullet_model = describe_robot(robot.model, robot.name)
+        self._full = self._bullet_model = describe_robot(robot.model, robot.name)
         self._crowd = Crowd(self._bullet_model, np.arange(n), n_iterations or ORDINARY)
         self._data = mujoco.MjData(robot.model)
         self.touch_margin = find_touch_margins(robot.model)
@@ -68,6 +71,24 @@ class BulletPhysics:
         self._hold_diverged(before)
         self._find_geoms(np.arange(len(before)))
         return self._diverged.copy()
+
+    def vary(self, row: int, model: mujoco.MjModel) -> None:
+        """Refuse: the robots of a PyBullet world share one model."""
+        raise InputError(
+            "PyBullet cannot draw conditions for each robot (`randomize`). Choose the "
+            "engine mujoco or warp; conditions that are the same for all, such as "
+            "friction=0.3, work in every engine."
+        )
+
+    def limit_torque(self, strength: Array) -> None:
+        """Scale the torque limits of each robot's model by factors, (n,)."""
+        full, share = self._full.actuators, strength[:, None]
+        scaled = replace(
+            full,
+            force_range=full.force_range[:, None] * share,
+            joint_force_range=full.joint_force_range[:, None] * share,
+        )
+        self._bullet_model = replace(self._full, actuators=scaled)
 
     def get_state(self) -> Array:
         """Return states, velocities and targets, (n, n_state).

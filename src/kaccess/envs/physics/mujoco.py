@@ -7,6 +7,7 @@ from mujoco.batch import Batch
 from kaccess.base.machine import n_cpus
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.mujoco import make_lean_model
+from kaccess.envs.changes import CHANGED_FIELDS, TORQUE_LIMITS
 from kaccess.envs.physics.physics import Fields
 from kaccess.robots import Robot
 from kaccess.robots.hold import silence_warnings
@@ -25,6 +26,7 @@ class MujocoPhysics:
         self, robot: Robot, n: int, *, n_substeps: int, n_threads: int
     ) -> None:
         self._n_substeps = n_substeps
+        self._limits: dict[str, Array] = {}
         # Contacts are soft: what touches the floor is inside it.
         self.touch_margin = np.zeros(robot.model.ngeom)
         threads = n_threads or n_cpus()
@@ -53,6 +55,26 @@ class MujocoPhysics:
         with silence_warnings():
             self._batch.step(nstep=self._n_substeps, stage=mujoco.mjtStage.mjSTAGE_VEL)
         return np.asarray(self._batch.warning[:, :, 1].any(axis=1))
+
+    def vary(self, row: int, model: mujoco.MjModel) -> None:
+        """Give one robot a model of its own; see `Physics`."""
+        for name in CHANGED_FIELDS:
+            self._batch.expand(name)[row] = getattr(model, name)
+        self._batch.expand("opt.gravity")[row] = model.opt.gravity
+        for name in TORQUE_LIMITS:
+            self._find_limits(name)[row] = getattr(model, name)
+
+    def limit_torque(self, strength: Array) -> None:
+        """Scale the torque limits of each robot's model by factors, (n,)."""
+        for name in TORQUE_LIMITS:
+            limits = self._find_limits(name)
+            self._batch.expand(name)[:] = limits * strength[:, None, None]
+
+    def _find_limits(self, name: str) -> Array:
+        """Return the torque limits of each robot's model, (n, k, 2)."""
+        if name not in self._limits:
+            self._limits[name] = self._batch.expand(name).copy()
+        return self._limits[name]
 
     def get_state(self) -> Array:
         """Return the full state of the physics, (n, n_state), warm start included."""

@@ -49,6 +49,15 @@ class Physics(Protocol):
     def step(self) -> BoolArray:
         """Make one control step; return which simulations have diverged, (n,)."""
 
+    def vary(self, row: int, model: mujoco.MjModel) -> None:
+        """Give one robot a model of its own, until it is given another.
+
+        The model may differ in gravity and in `CHANGED_FIELDS`. A reset must follow.
+        """
+
+    def limit_torque(self, strength: Array) -> None:
+        """Scale the torque limits of each robot's model by factors, (n,)."""
+
     def get_state(self) -> Array:
         """Return the full state of the physics, (n, n_state)."""
 

@@ -19,10 +19,13 @@ from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
 from kaccess.engines.warp.engine import find_device, put_model, reduce_model
 from kaccess.engines.warp.kernels import BUFFERS, LARGEST
+from kaccess.envs.changes import CHANGED_FIELDS, TORQUE_LIMITS
 from kaccess.envs.physics.physics import Fields
 from kaccess.robots import Robot
 
 __all__ = ["WarpPhysics"]
+
+VARIED_FIELDS = tuple(name for name in CHANGED_FIELDS if name != "dof_M0")  # not there
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +42,9 @@ class WarpPhysics:
         self._model = reduce_model(robot.model)
         self._buffers = Buffers.of(self._model)
         self._diverged = np.zeros(n, bool)
+        self._own: dict[str, Array] = {}  # values of fields that differ between robots
+        self._stale: set[str] = set()  # those that the device does not have yet
+        self._strength, self._is_recorded = np.ones(n), True
         with wp.ScopedDevice(self._device):
             self._warp_model = put_model(robot, self._model)
             self._make_worlds()
@@ -63,6 +69,7 @@ class WarpPhysics:
     def step(self) -> BoolArray:
         """Make one control step; return which simulations have diverged, (n,)."""
         with wp.ScopedDevice(self._device):
+            self._copy_models()
             self._worlds.ctrl.assign(self.fields.ctrl)
             for _ in range(MOST_DOUBLINGS + 1):
                 self._advance()
@@ -77,6 +84,51 @@ class WarpPhysics:
             self._copy_geoms()
         self._hold_diverged()
         return self._diverged.copy()
+
+    def vary(self, row: int, model: mujoco.MjModel) -> None:
+        """Give one robot a model of its own; see `Physics`."""
+        for name in VARIED_FIELDS:
+            self._own_values(name)[row] = getattr(model, name)
+        self._own_values("gravity")[row] = model.opt.gravity
+        self._stale |= {*VARIED_FIELDS, "gravity"}
+
+    def limit_torque(self, strength: Array) -> None:
+        """Scale the torque limits of each robot's model by factors, (n,)."""
+        self._strength = strength.copy()
+        for name in TORQUE_LIMITS:
+            self._own_values(name)
+        self._stale |= {*TORQUE_LIMITS}
+
+    def _own_values(self, name: str) -> Array:
+        """Return the values of a field of each robot's model, (n, ...).
+
+        On the device, fields that all robots share become fields of each robot. A
+        recorded step has their addresses, so it is recorded anew.
+        """
+        if name not in self._own:
+            source = self._model.opt if name == "gravity" else self._model
+            shared = np.array(getattr(source, name))
+            self._own[name] = np.tile(shared, (self._n,) + (1,) * shared.ndim)
+            holder = self._warp_model.opt if name == "gravity" else self._warp_model
+            old = getattr(holder, name)
+            with wp.ScopedDevice(self._device):
+                new = wp.zeros((self._n, *old.shape[1:]), dtype=old.dtype)
+                setattr(holder, name, new)
+            self._is_recorded = False
+        return self._own[name]
+
+    def _copy_models(self) -> None:
+        """Copy fields of the robots' models to the device, where they have changed."""
+        for name in sorted(self._stale):
+            values = self._own[name]
+            if name in TORQUE_LIMITS:
+                values = values * self._strength[:, None, None]
+            holder = self._warp_model.opt if name == "gravity" else self._warp_model
+            getattr(holder, name).assign(values.astype(np.float32))
+        self._stale.clear()
+        if not self._is_recorded:
+            self._advance = self._record(self._control_step)
+            self._is_recorded = True
 
     def get_state(self) -> Array:
         """Return the full state of the physics, (n, n_state), warm start included."""

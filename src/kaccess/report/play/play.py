@@ -8,7 +8,7 @@ from kaccess.config import TEST_SECONDS, PlayConfig, check_left_out
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
-from kaccess.evaluation.policies import act_under, find_policy
+from kaccess.evaluation.policies import act_under, find_policy, observe_as_trained
 from kaccess.evaluation.pose_test import Scores, place_test_poses
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped, has_shipped
@@ -102,12 +102,12 @@ def _play_policy(study: Study, config: PlayConfig) -> Clip:
     """Return the motion of a policy of a study, or of its guide, from a test pose."""
     check_left_out(config, ("poses", "seed"), "in a study, which has its test poses")
     pose = config.pose or 0
-    under = Conditions.parse(config.shown_under)
+    before = Conditions.parse(config.trained_under)
+    under = observe_as_trained(Conditions.parse(config.shown_under), before)
     task = under.adapt(make_task(config.task, study.robot))
     if config.run == ROUTES:
         act = follow_guide(Guide.of(study, 1, task=task))
     else:
-        before = Conditions.parse(config.trained_under)
         policy = find_policy(study, config.run, task, before, best=config.best)
         act = act_under(policy, under)
     poses = get_test_poses(study, task, "final", pose + 1)
