@@ -5,7 +5,6 @@ whose conditions are drawn.
 """
 
 import math
-from dataclasses import replace
 from typing import Protocol
 
 import mujoco
@@ -21,7 +20,6 @@ __all__ = [
     "ModelValues",
     "change_model",
     "check_torque_limits",
-    "prepare_for_changes",
 ]
 
 MODEL_VALUES = (
@@ -55,8 +53,15 @@ CHANGED_FIELDS = (
     "dof_invweight0",
     "dof_M0",
     "actuator_acc0",
+    # Where things are in the frame of the centre of mass:
+    "bvh_aabb",
+    "dof_length",
+    "body_sameframe",
+    "body_simple",
+    "geom_sameframe",
+    "site_sameframe",
 )
-"""Fields of the model that `change_model` may write to, apart from gravity."""
+"""Fields of the model that `change_model` may change, apart from gravity."""
 
 
 class ModelValues(Protocol):
@@ -97,14 +102,6 @@ def change_model(robot: Robot, model: mujoco.MjModel, values: ModelValues) -> No
         _change_mass(model, values.mass, shift)
     if values.slope:
         _tilt_gravity(model, math.radians(values.slope))
-
-
-def prepare_for_changes(robot: Robot) -> Robot:
-    """Return a robot whose model stays valid when the changed fields are replaced."""
-    check_torque_limits(robot, "randomize")
-    model = robot.model.__copy__()
-    _separate_frames(model, model.jnt_bodyid[0])
-    return replace(robot, model=model, known_stance=robot.stance)
 
 
 def check_torque_limits(robot: Robot, name: str) -> None:

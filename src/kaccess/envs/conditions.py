@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from kaccess.base.errors import InputError
 from kaccess.config import NOMINAL, ObserveName
-from kaccess.config.checks import Kind, check_choice, whole
+from kaccess.config.checks import check_choice
 from kaccess.envs.changes import MODEL_VALUES, change_model
 from kaccess.envs.rest import settle_standing
 from kaccess.envs.task import Task
@@ -24,26 +24,23 @@ __all__ = ["Conditions"]
 _MIN_HEIGHT = 0.8  # [-], of the nominal standing height; below, legs gave way
 _MAX_TILT = math.radians(25)  # [rad], from the nominal standing attitude
 
-_FACTOR = Kind(0, 1000, above=True, below=True)  # [-], against typing errors
-_LENGTH = Kind(-100, 100)  # [m], likewise
-_LIMITS = {
-    **dict.fromkeys(("torque", "gain", "damping", "friction", "mass"), _FACTOR),
-    **dict.fromkeys(("comx", "comy", "comz"), _LENGTH),
-    "filter": Kind(0, 1, below=True),
-    "sag": Kind(0, 1, below=True),
-    "noise": Kind(0, 1000),
-    "randomize": whole(0, 1),
-}
-_RANGES = {  # largest value, and its unit
-    "slope": (45.0, "deg"),
-    "delay": (1.0, "s"),
-    "latency": (1.0, "s"),
-    "jitter": (1.0, "s"),
-    "offset": (45.0, "deg"),
-    "backlash": (45.0, "deg"),
-    "rounding": (45.0, "deg"),
-    "bias": (45.0, "deg"),
-    "drift": (1000.0, "deg/s"),
+_MAX_VALUE = 1000.0  # [-], limit of factors and friction, against typing errors
+_FACTORS = ("torque", "friction", "mass", "gain", "damping")
+_SHARES = ("filter", "sag")
+_RANGES = {  # least and largest value, and the unit
+    "slope": (0.0, 45.0, "deg"),
+    "delay": (0.0, 1.0, "s"),
+    "comx": (-10.0, 10.0, "m"),
+    "comy": (-10.0, 10.0, "m"),
+    "comz": (-10.0, 10.0, "m"),
+    "latency": (0.0, 1.0, "s"),
+    "jitter": (0.0, 1.0, "s"),
+    "offset": (0.0, 45.0, "deg"),
+    "backlash": (0.0, 45.0, "deg"),
+    "rounding": (0.0, 45.0, "deg"),
+    "noise": (0.0, 100.0, "times Bittle's"),
+    "bias": (0.0, 45.0, "deg"),
+    "drift": (0.0, 1000.0, "deg/s"),
 }
 _WIRE = ("latency", "jitter", "offset", "backlash", "sag", "rounding")
 _SENSE = ("offset", "noise", "bias", "drift")
@@ -100,7 +97,7 @@ class Conditions:
     """Tilt of the IMU on the body, about a random horizontal axis [deg]."""
     drift: float = 0.0
     """Angular rate that the gyroscope shows at rest, about a random axis [deg/s]."""
-    randomize: int = 0
+    randomize: float = 0
     """1: draw all conditions that are not given, except `delay` and `filter`, for each
     robot and episode, from `config.Ranges`."""
     observe: ObserveName = "joints"
@@ -108,16 +105,24 @@ class Conditions:
     (no joint positions, but the last commands), history (both, of four steps)."""
 
     def __post_init__(self) -> None:
-        for name, kind in _LIMITS.items():
+        for name in _FACTORS:
             value = getattr(self, name)
-            if value is not None:
-                kind.check(name, value)
-        for name, (limit, unit) in _RANGES.items():
-            if not 0 <= getattr(self, name) <= limit:
+            if value is not None and not 0 < value < _MAX_VALUE:
                 raise InputError(
-                    f"`{name}` must lie in [0, {limit:g}] {unit}, got "
+                    f"`{name}` must be positive and below {_MAX_VALUE:g}, got {value}."
+                )
+        for name in _SHARES:
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1:
+                raise InputError(f"`{name}` must lie in [0, 1), got {value}.")
+        for name, (least, most, unit) in _RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise InputError(
+                    f"`{name}` must lie in [{least:g}, {most:g}] {unit}, got "
                     f"{getattr(self, name)}."
                 )
+        if self.randomize not in (0, 1):
+            raise InputError(f"`randomize` must be 0 or 1, got {self.randomize}.")
         check_choice(observe=(self.observe, get_args(ObserveName)))
 
     @property
@@ -217,7 +222,7 @@ def _write(value: float | str) -> str:
 
 def _parse(name: str, number: str) -> float:
     try:
-        return int(number) if name == "randomize" else float(number)
+        return float(number)
     except ValueError:
         raise InputError(
             f"`{name}` must be a number, got {number!r}. Write it like torque=0.6."

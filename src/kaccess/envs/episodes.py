@@ -13,7 +13,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.rotations import turn_quat
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig, EngineName, Ranges
-from kaccess.envs.changes import prepare_for_changes
+from kaccess.envs.changes import check_torque_limits
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.draws import Draws
 from kaccess.envs.ground import find_shapes
@@ -60,9 +60,10 @@ class Episodes:
         self._robot, self._up = robot, find_shapes(robot).up
         drawn, random = self.conditions.is_drawn, bool(self.conditions.randomize)
         self.draws = Draws(self.conditions, robot, n, ranges) if drawn else None
-        change = prepare_for_changes if random else self.conditions.apply_to
+        if random:
+            check_torque_limits(robot, "randomize")
         self.robots = RobotsBatch(
-            change(robot),
+            robot if random else self.conditions.apply_to(robot),
             n,
             control_rate=task.control_rate,
             low_pass=task.low_pass,
