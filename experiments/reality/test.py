@@ -46,6 +46,8 @@ class Config:
     """Test each disturbance alone over a range of values, not the settings."""
     poses: int = 500
     """Number of held-out poses."""
+    poses_per_seed: int = 200
+    """Number of these poses for each of several seeds of a policy."""
     bullet_poses: int = 100
     """Number of these poses in PyBullet, which is slower."""
     only: tuple[str, ...] = ("shipped", "shipped-imu", "routes", "routes-imu", *RANDOMISED)
@@ -74,7 +76,8 @@ def main(config: Config) -> None:
         for each in controllers:
             if (each.name, setting.name) in done:
                 continue
-            n = config.bullet_poses if setting.engine == "bullet" else config.poses
+            n = config.poses_per_seed if "/" in each.name else config.poses
+            n = min(n, config.bullet_poses) if setting.engine == "bullet" else n
             success = test(study, each, setting, qpos[:n], config.threads)
             rows.append(_describe(each, setting, success))
             write_csv(config.out, rows)
