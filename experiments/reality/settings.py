@@ -49,7 +49,9 @@ SETTINGS = (
     Setting("slow radio", _RADIO, outside="jitter"),
     Setting("PyBullet", "", "bullet", "simulator"),
     Setting("PyBullet, slow radio", _RADIO, "bullet", "simulator, jitter"),
-    Setting("PyBullet, worn robot, ice", f"{_WORN},friction=0.3", "bullet", "simulator"),
+    Setting(
+        "PyBullet, worn robot, ice", f"{_WORN},friction=0.3", "bullet", "simulator"
+    ),
 )
 """The twenty settings."""
 

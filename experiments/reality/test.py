@@ -31,7 +31,10 @@ from kaccess.policies import Policy
 from kaccess.policies.shipped import find_shipped
 
 TASK = "fall-recovery"
-RANDOMISED = {"history": "randomize=1,observe=history", "imu": "randomize=1,observe=imu"}
+RANDOMISED = {
+    "history": "randomize=1,observe=history",
+    "imu": "randomize=1,observe=imu",
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,13 @@ class Config:
     """Number of these poses for each of several seeds of a policy."""
     bullet_poses: int = 100
     """Number of these poses in PyBullet, which is slower."""
-    only: tuple[str, ...] = ("shipped", "shipped-imu", "routes", "routes-imu", *RANDOMISED)
+    only: tuple[str, ...] = (
+        "shipped",
+        "shipped-imu",
+        "routes",
+        "routes-imu",
+        *RANDOMISED,
+    )
     """Controllers to test; -imu: without joint feedback, the last command in place of
     joint positions."""
     threads: int = 0

@@ -391,8 +391,13 @@ def export(
         trained_under: Conditions of its training; by default none.
         best: Whether to take its best policy, not its last one.
     """
+    from kaccess.envs.observations import describe_observation
     from kaccess.evaluation.policies import find_named_policy
     from kaccess.policies import export_onnx
 
-    policy = find_named_policy(Study.open(study), run, task, trained_under, best=best)
-    return export_onnx(policy, onnx)
+    study = Study.open(study)
+    policy = find_named_policy(study, run, task, trained_under, best=best)
+    n_delayed = (policy.obs_dim - 6) // study.robot.model.nu - 1
+    usual = describe_observation("joints", study.robot, n_delayed=n_delayed)
+    observation = policy.metadata.get("observation", usual)
+    return export_onnx(policy, onnx, {"observation": observation})

@@ -86,9 +86,7 @@ def test_latency_of_each_command_varies(bittle):
     targets = 0.01 * np.arange(1, 41)
     seen = drive(wire, targets)
     key, rate = wire._draws.key[0], 100.0
-    waits = [
-        4 + 4 * (2 * draw_uniform(key, step, 1_000_000) - 1) for step in range(40)
-    ]
+    waits = [4 + 4 * (2 * draw_uniform(key, step, 1_000_000) - 1) for step in range(40)]
     arrival = [4 * step + np.rint(wait) for step, wait in enumerate(waits)]
     expected = [
         max((targets[k] for k in range(40) if arrival[k] <= now), default=0.0)
@@ -148,7 +146,9 @@ def test_a_weak_battery_holds_less(bittle, nine):
     assert robots["sag=0.9"] < 0.9 * robots["sag=0"]
 
 
-@pytest.mark.parametrize(("n_substeps", "n"), [(12, 4), (10, 2), (9, 3), (7, 1), (1, 1)])
+@pytest.mark.parametrize(
+    ("n_substeps", "n"), [(12, 4), (10, 2), (9, 3), (7, 1), (1, 1)]
+)
 def test_segments_divide_the_control_step(n_substeps, n):
     assert count_segments(n_substeps) == n
 
@@ -291,10 +291,14 @@ def test_gains_and_damping_scale(bittle):
 def test_pybullet_refuses_draws_but_takes_faults(bittle, nine):
     pytest.importorskip("pybullet")
     task = make_task("fall-recovery", bittle)
-    drawn = Episodes(task, bittle, 1, conditions=Conditions(randomize=1), engine="bullet")
+    drawn = Episodes(
+        task, bittle, 1, conditions=Conditions(randomize=1), engine="bullet"
+    )
     with pytest.raises(InputError, match="PyBullet cannot draw conditions"):
         drawn.begin(nine.qpos[:1])
-    fixed = Episodes(task, bittle, 2, conditions=Conditions.parse(WIRE), engine="bullet")
+    fixed = Episodes(
+        task, bittle, 2, conditions=Conditions.parse(WIRE), engine="bullet"
+    )
     fixed.begin(nine.qpos[:2])
     for _ in range(3):
         fixed.step(np.zeros((2, 8)))
@@ -328,12 +332,16 @@ def test_an_environment_continues_from_its_state(bittle, nine, actions, text):
 
 def test_every_episode_draws_anew_from_the_robots_own_stream(bittle, nine):
     def make(n):
-        env = RobotVectorEnv(n, robot=bittle, starts=nine, conditions="randomize=1", **FAST)
+        env = RobotVectorEnv(
+            n, robot=bittle, starts=nine, conditions="randomize=1", **FAST
+        )
         env.reset(seed=5)
         return env
 
     two, three = make(2), make(3)
-    np.testing.assert_array_equal(two.episodes.draws.values, three.episodes.draws.values[:2])
+    np.testing.assert_array_equal(
+        two.episodes.draws.values, three.episodes.draws.values[:2]
+    )
     before = two.episodes.draws.values.copy()
     two.reset(options={"reset_mask": np.array([True, False])})
     after = two.episodes.draws.values
@@ -342,7 +350,9 @@ def test_every_episode_draws_anew_from_the_robots_own_stream(bittle, nine):
 
 
 def test_gravity_of_each_robot_follows_its_slope(bittle):
-    env = RobotVectorEnv(20, robot=bittle, conditions="randomize=1,noise=0,bias=0", **FAST)
+    env = RobotVectorEnv(
+        20, robot=bittle, conditions="randomize=1,noise=0,bias=0", **FAST
+    )
     env.reset(seed=0)
     tilt = np.degrees(np.arccos(-env.episodes.robots.readings.gravity[:, 2]))
     np.testing.assert_allclose(tilt, env.episodes.draws.get("slope"), atol=0.5)
@@ -401,7 +411,11 @@ def test_invalid_faults_raise(text, reason):
 
 @pytest.mark.parametrize(
     "text",
-    ["randomize=1,observe=imu", "gain=0.7,comx=-0.01,latency=0.05", "offset=3,bias=2.5"],
+    [
+        "randomize=1,observe=imu",
+        "gain=0.7,comx=-0.01,latency=0.05",
+        "offset=3,bias=2.5",
+    ],
 )
 def test_faults_convert_to_text_and_back(text):
     assert Conditions.parse(text).text == text

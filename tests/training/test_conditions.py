@@ -1,8 +1,10 @@
 """Training and testing under harder conditions: folders, tests and output."""
 
+import json
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -13,6 +15,7 @@ from kaccess.config import EvaluateConfig
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks.fall_recovery import FallRecovery
 from kaccess.evaluation.held_out import choose_poses, get_test_poses
+from kaccess.evaluation.policies import act_under
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.policies import Policy
 from tests.training.runs import CONFIG, SAC, refusal, rows
@@ -150,6 +153,9 @@ def test_policies_trained_under_conditions_are_played_and_exported(
     )
     said = {item.key: item.value for item in onnx.load(path).metadata_props}
     assert said["conditions"] == HARD
+    observed = json.loads(said["observation"])
+    assert [part["size"] for part in observed["parts"]] == [3, 3, 2]
+    assert observed["after"] == [{"name": "delayed_actions", "size": 2, "unit": "1"}]
 
 
 def test_a_policy_in_the_folder_of_other_conditions_is_refused(trained_hard, tmp_path):
@@ -173,3 +179,66 @@ def test_play_writes_a_video(trained_hard, tmp_path, capsys, options):
         pytest.skip(f"nothing can be rendered: {capsys.readouterr().err}")
     assert video.read_bytes()[4:8] == b"ftyp"  # an MP4 file
     assert "succeeded in fall-recovery" in capsys.readouterr().out
+
+
+# Conditions that are drawn, and policies without joint sensors
+
+DRAWN = "randomize=1,observe=imu"
+
+
+@pytest.fixture(scope="module")
+def trained_blind(trained, tmp_path_factory):
+    """Return a study with policies that observe no joints, under drawn conditions."""
+    path = tmp_path_factory.mktemp("blind") / "study"
+    shutil.copytree(trained, path)
+    args = ["train", path, "--randomize", "--observe", "imu", "--starts", "ka"]
+    args += ["--seeds", "1", "--episodes", "2", "--episode-steps", "60"]
+    args += ["--test-every", "1", "--test-poses", "3", "--device", "cpu"]
+    args += ["--sac.hidden", "8", "--sac.batch-size", "8", "--sac.warmup-steps", "40"]
+    main([str(each) for each in args])
+    return path
+
+
+def test_a_policy_says_what_it_observes_and_what_was_drawn(trained_blind, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    run = trained_blind / "train" / f"fall-recovery@{DRAWN}" / "ka" / "seed-0"
+    said = Policy.load(run / "policy.safetensors").metadata
+    assert said["conditions"] == DRAWN
+    assert said["randomize"]["friction"] == [0.2, 1.5]
+    observed = said["observation"]
+    assert observed["frames"] == 4
+    names = [part["name"] for part in observed["parts"]]
+    assert names == ["gravity", "angular_velocity", "commands"]
+    path = tmp_path / "policy.onnx"
+    pipeline.export(trained_blind, "ka/seed-0", path, trained_under=DRAWN)
+    props = {item.key: item.value for item in onnx.load(path).metadata_props}
+    assert json.loads(props["observation"]) == observed
+
+
+def test_a_policy_is_tested_with_its_own_observations(trained_blind):
+    found = pipeline.evaluate(
+        trained_blind,
+        EvaluateConfig(poses=4, trained_under=DRAWN, conditions="friction=0.5"),
+    )
+    assert [each.name for each in found] == ["ka/seed-0", "routes"]
+    name = f"fall-recovery@{DRAWN}_under_friction=0.5,observe=imu"
+    assert (trained_blind / "evaluation" / f"{name}.json").exists()
+    with pytest.raises(InputError, match="observes 32 numbers, but .* has 8"):
+        policy = Policy.load(
+            trained_blind / f"train/fall-recovery@{DRAWN}/ka/seed-0/policy.safetensors"
+        )
+        act_under(policy, Conditions())(np.zeros((1, 8)))
+
+
+def test_a_training_on_drawn_conditions_resumes_where_it_stopped(trained_blind, study):
+    """Draws, noise, latency and frames go on as if nothing had happened."""
+    config = replace(
+        CONFIG, starts=("ka",), seeds=1, episode_steps=60, randomize=True, observe="imu"
+    )
+    sac = replace(SAC, hidden=(8,), warmup_steps=40)
+    pipeline.train(study, replace(config, test_poses=3), sac, device="cpu")
+    config = replace(config, episodes=2, test_poses=3)
+    out = pipeline.train(study, config, sac, device="cpu")
+    for file in ("episodes.csv", "evaluation.csv", "policy.safetensors"):
+        once = trained_blind / "train" / out.name / "ka" / "seed-0" / file
+        assert once.read_bytes() == (out / "ka" / "seed-0" / file).read_bytes()

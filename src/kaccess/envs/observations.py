@@ -89,4 +89,3 @@ def describe_observation(
         part = {"name": "delayed_actions", "size": n_delayed * nu, "unit": "1"}
         described["after"] = [part]
     return described
-

@@ -203,11 +203,13 @@ def describe_policy(
     """Return the metadata of a policy: all that is needed to run it on the robot.
 
     Actions of -1 and 1 are the ends of a joint's range. Each target is mixed with the
-    last one by `low_pass`. Conditions are named only if the training had any, and the
-    simulator only if it was not MuJoCo.
+    last one by `low_pass`. Only what is unusual is named, so that older trainings can
+    be resumed: conditions, observations other than `joints`, a simulator other than
+    MuJoCo.
     """
     task, conditions = task.fit_to(robot), conditions or Conditions()
     n_delayed = conditions.count_delay_steps(task.control_rate)
+    observation = describe_observation(conditions.observe, robot, n_delayed=n_delayed)
     spec = ROBOTS.get(robot.source)
     return {
         "task": task.name,
@@ -222,9 +224,7 @@ def describe_policy(
             str(index): name
             for index, name in (spec.firmware_joints if spec else {}).items()
         },
-        "observation": describe_observation(
-            conditions.observe, robot, n_delayed=n_delayed
-        ),
+        **({"observation": observation} if conditions.observe != "joints" else {}),
         **({"conditions": conditions.text} if conditions.text else {}),
         **({"randomize": _describe_ranges(robot)} if conditions.randomize else {}),
         **({"engine": engine} if engine != "mujoco" else {}),

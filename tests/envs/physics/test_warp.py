@@ -9,6 +9,7 @@ from kaccess import InputError
 from kaccess.config import EngineConfig
 from kaccess.engines.warp.buffers import Buffers
 from kaccess.envs import Conditions, RobotsBatch, RobotVectorEnv
+from kaccess.envs.draws import Draws
 
 WARP = EngineConfig(engine="warp", device="cpu")
 
@@ -144,3 +145,27 @@ def test_a_vector_environment_runs_on_warp(bittle, nine):
 def test_a_device_of_another_engine_raises(bittle):
     with pytest.raises(InputError, match="`device` is for the engine 'warp'"):
         RobotsBatch(bittle, 1, engine=EngineConfig(device="cpu"))
+
+
+def test_each_robot_has_its_own_draws_on_warp_too(bittle, nine, actions):
+    """Models that differ between worlds, and a battery that sags, against MuJoCo."""
+    draws = [Draws(Conditions(randomize=1), bittle, 3) for _ in range(2)]
+    for each in draws:
+        each.draw(np.arange(3), None)
+    warp, mujoco = (
+        begin(
+            RobotsBatch(bittle, 3, engine=engine, draws=each, varied=True),
+            nine,
+        )
+        for engine, each in zip((WARP, "mujoco"), draws, strict=True)
+    )
+    nominal = begin(make_robots(bittle, 3, "mujoco"), nine)
+    for action in actions(3, 3):
+        assert not warp.step(0.3 * action).any()
+        mujoco.step(0.3 * action)
+        nominal.step(0.3 * action)
+    np.testing.assert_allclose(warp.qpos, mujoco.qpos, atol=3e-3)
+    np.testing.assert_allclose(
+        warp.readings.gravity, mujoco.readings.gravity, atol=5e-3
+    )
+    assert (np.abs(mujoco.qpos - nominal.qpos).max(axis=1) > 0.02).all()
