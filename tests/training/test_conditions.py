@@ -223,7 +223,7 @@ def test_a_policy_is_tested_with_its_own_observations(trained_blind):
     assert [each.name for each in found] == ["ka/seed-0", "routes"]
     name = f"fall-recovery@{DRAWN}_under_friction=0.5,observe=imu"
     assert (trained_blind / "evaluation" / f"{name}.json").exists()
-    with pytest.raises(InputError, match="observes 32 numbers, but .* has 8"):
+    with pytest.raises(InputError, match=r"observes 32 numbers, but .* has 8"):
         policy = Policy.load(
             trained_blind / f"train/fall-recovery@{DRAWN}/ka/seed-0/policy.safetensors"
         )

@@ -5,7 +5,7 @@ whose conditions are drawn.
 """
 
 import math
-from typing import Protocol
+from dataclasses import dataclass, fields
 
 import mujoco
 import numpy as np
@@ -21,19 +21,6 @@ __all__ = [
     "change_model",
     "check_torque_limits",
 ]
-
-MODEL_VALUES = (
-    "torque",
-    "gain",
-    "damping",
-    "friction",
-    "mass",
-    "comx",
-    "comy",
-    "comz",
-    "slope",
-)
-"""Conditions that change the model."""
 
 TORQUE_LIMITS = ("actuator_forcerange", "jnt_actfrcrange")
 """Fields of the model with torque limits."""
@@ -64,7 +51,8 @@ CHANGED_FIELDS = (
 """Fields of the model that `change_model` may change, apart from gravity."""
 
 
-class ModelValues(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class ModelValues:
     """Values of the conditions that change the model; see `Conditions`."""
 
     torque: float
@@ -76,6 +64,10 @@ class ModelValues(Protocol):
     comy: float
     comz: float
     slope: float
+
+
+MODEL_VALUES = tuple(field.name for field in fields(ModelValues))
+"""Names of the conditions that change the model."""
 
 
 def change_model(robot: Robot, model: mujoco.MjModel, values: ModelValues) -> None:

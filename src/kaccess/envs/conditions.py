@@ -13,7 +13,7 @@ from typing import Any, get_args
 from kaccess.base.errors import InputError
 from kaccess.config import NOMINAL, ObserveName
 from kaccess.config.checks import check_choice
-from kaccess.envs.changes import MODEL_VALUES, change_model
+from kaccess.envs.changes import MODEL_VALUES, ModelValues, change_model
 from kaccess.envs.rest import settle_standing
 from kaccess.envs.task import Task
 from kaccess.robots import Robot
@@ -182,7 +182,8 @@ class Conditions:
         if self.given.isdisjoint(MODEL_VALUES):
             return robot
         model = robot.model.__copy__()
-        change_model(robot, model, self)
+        values = {name: getattr(self, name) for name in MODEL_VALUES}
+        change_model(robot, model, ModelValues(**values))
         name = f"{robot.name} under {self.text}"
         changed = replace(robot, name=name, model=model, known_stance=robot.stance)
         _check_standing(robot, changed)

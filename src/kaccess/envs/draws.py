@@ -5,39 +5,23 @@ the offsets of its joints, the tilt of its IMU, and a key for noise and jitter.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kaccess.base.types import Array, IntArray
 from kaccess.config import Ranges
-from kaccess.envs.changes import MODEL_VALUES
+from kaccess.envs.changes import MODEL_VALUES, ModelValues
 from kaccess.envs.conditions import Conditions
 from kaccess.robots import Robot
 
-__all__ = ["DRAWN", "Draws", "RobotValues"]
+__all__ = ["DRAWN", "Draws"]
 
-_OTHERS = ("latency", "jitter", "offset", "backlash", "rounding", "sag")
-_OTHERS += ("noise", "bias", "drift")
-DRAWN = (*MODEL_VALUES, *_OTHERS)
+_OF_COMMANDS = ("latency", "jitter", "offset", "backlash", "rounding", "sag")
+_OF_SENSORS = ("noise", "bias", "drift")
+DRAWN = (*MODEL_VALUES, *_OF_COMMANDS, *_OF_SENSORS)
 """Names of the conditions that can be drawn."""
 
 _TEST_KEY = 20_260  # of the streams of robots in tests, which have none of their own
-
-
-@dataclass(frozen=True)
-class RobotValues:
-    """Model values of one robot; see `kaccess.envs.changes.ModelValues`."""
-
-    torque: float
-    gain: float
-    damping: float
-    friction: float | None
-    mass: float
-    comx: float
-    comy: float
-    comz: float
-    slope: float
 
 
 class Draws:
@@ -87,12 +71,12 @@ class Draws:
         """The largest value of each condition that can be drawn."""
         return dict(zip(DRAWN, self._high.tolist(), strict=True))
 
-    def get_model_values(self, row: int) -> RobotValues:
+    def get_model_values(self, row: int) -> ModelValues:
         """Return what changes the model of one robot."""
         n = len(MODEL_VALUES)
         each = dict(zip(MODEL_VALUES, self.values[row, :n].tolist(), strict=True))
         friction = each["friction"]
-        return RobotValues(
+        return ModelValues(
             **{**each, "friction": None if np.isnan(friction) else friction}
         )
 

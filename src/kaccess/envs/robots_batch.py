@@ -207,7 +207,7 @@ class RobotsBatch:
         return self._physics.get_state()
 
     def set_state(self, state: Array) -> None:
-        """Continue from a state that `get_state` returned; draws and wire come first."""
+        """Continue from a state that `get_state` returned; set draws and wire first."""
         expected = self._physics.get_state().shape
         if state.shape != expected:
             raise InputError(

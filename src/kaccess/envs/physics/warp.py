@@ -51,7 +51,8 @@ class WarpPhysics:
         self._diverged = np.zeros(n, bool)
         self._own: dict[str, Array] = {}  # values of fields that differ between robots
         self._stale: set[str] = set()  # those that the device does not have yet
-        self._strength, self._is_recorded = np.ones(n), True
+        self._strength: Array = np.ones(n)
+        self._is_recorded = True
         with wp.ScopedDevice(self._device):
             self._warp_model = put_model(robot, self._model)
             self._make_worlds()
