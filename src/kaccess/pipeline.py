@@ -146,8 +146,7 @@ def sample(
         model: What to set about the model, if what is found in it is not right.
         still: When a robot counts as static, in all stages of the study.
         engine: Name of the engine, or its settings.
-        cluster: Where to compute: `auto`, `ray://HOST:PORT` or `local:N` for a
-            cluster of machines; by default in this process.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (poses kept, poses wanted).
     """
     loaded = load_robot(robot, model)
@@ -185,8 +184,7 @@ def access(
         config: Time limit, and tolerances that decide when a pose is reached.
         engine: Name of the engine, or its settings.
         only_rows: Estimate only the tiles with these rows, to split the work.
-        cluster: Where to compute: `auto`, `ray://HOST:PORT` or `local:N` for a
-            cluster of machines; by default in this process.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (pairs done, pairs to do).
     """
     study = Study.open(study)
@@ -222,8 +220,7 @@ def grow(
         study: Study or its folder; the graph is written to its `graph.npz`.
         config: When to stop.
         engine: Name of the engine, or its settings.
-        cluster: Where to compute: `auto`, `ray://HOST:PORT` or `local:N` for a
-            cluster of machines; by default in this process.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (poses in the graph, most poses) from time to time.
     """
     from kaccess.evaluation.plan_test import make_plan_test
@@ -319,6 +316,7 @@ def train(
     *,
     device: str = "auto",
     n_threads: int = 0,
+    cluster: str | None = None,
     progress: TrainProgress | None = None,
 ) -> Path:
     """Train learners from several kinds of starts, several seeds each, all at once.
@@ -329,17 +327,17 @@ def train(
         sac: Settings of the learners.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (steps done, steps to do, metrics such as `return`).
 
     Returns:
         The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
-    from kaccess.training import train_learners
-
     study, sac = Study.open(study), sac or SacConfig()
-    return train_learners(
-        study, config, sac, device=device, n_threads=n_threads, progress=progress
-    )
+    with open_workplace(cluster) as place:
+        return place.train(
+            study, config, sac, device=device, n_threads=n_threads, progress=progress
+        )
 
 
 @timed
@@ -348,6 +346,7 @@ def evaluate(
     config: EvaluateConfig | None = None,
     *,
     engine: _AnyEngine = "mujoco",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> "list[Evaluation]":
     """Test all policies of a study from poses that none of them trained on.
@@ -359,12 +358,12 @@ def evaluate(
         study: Study or its folder; scores are written to `evaluation/<test>.json`.
         config: Policies, number of test poses, and conditions.
         engine: Name of the engine, or its settings.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (policies tested, policies to test).
     """
-    from kaccess.evaluation.evaluate import evaluate_study
-
-    config = config or EvaluateConfig()
-    return evaluate_study(Study.open(study), config, engine=engine, progress=progress)
+    study, config = Study.open(study), config or EvaluateConfig()
+    with open_workplace(cluster) as place:
+        return place.evaluate(study, config, engine=engine, progress=progress)
 
 
 def play(study: StudyLike, config: PlayConfig) -> "Played":

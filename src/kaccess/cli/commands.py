@@ -115,8 +115,7 @@ def sample(
         model: What to set about the model, if what is found in it is not right.
         engine: Simulator.
         still: When a robot counts as static, in all stages of the study.
-        cluster: Ray cluster to spread the work over: auto, the one that this machine
-            belongs to; ray://HOST:PORT; or local:N, N CPUs of this machine.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
@@ -147,8 +146,7 @@ def access(
         engine: Simulator.
         only_rows: START:STOP, estimate only the tiles that contain any of these rows.
             This splits the work over processes or machines that share the folder.
-        cluster: Ray cluster to spread the work over: auto, the one that this machine
-            belongs to; ray://HOST:PORT; or local:N, N CPUs of this machine.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
@@ -172,8 +170,7 @@ def grow(
         study: Folder of the study.
         config: When to stop.
         engine: Simulator.
-        cluster: Ray cluster to spread the work over: auto, the one that this machine
-            belongs to; ray://HOST:PORT; or local:N, N CPUs of this machine.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
@@ -222,6 +219,7 @@ def train(
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
     device: Literal["auto", "cpu", "cuda"] = "auto",
     n_threads: _Threads = 0,
+    cluster: _Cluster = None,
 ) -> None:
     """Train policies from several kinds of starts. Run it again to resume.
 
@@ -231,14 +229,26 @@ def train(
         sac: Settings of the learners.
         device: Device of the learners; auto takes a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
-    watch(pipeline.train, study, config, sac, device=device, n_threads=n_threads)
+    watch(
+        pipeline.train,
+        study,
+        config,
+        sac,
+        device=device,
+        n_threads=n_threads,
+        cluster=cluster,
+    )
 
 
 def evaluate(
-    study: _Study, config: OmitArgPrefixes[EvaluateConfig], engine: _Engine
+    study: _Study,
+    config: OmitArgPrefixes[EvaluateConfig],
+    engine: _Engine,
+    cluster: _Cluster = None,
 ) -> None:
     """Test all policies of a study from poses that none of them trained on.
 
@@ -246,10 +256,11 @@ def evaluate(
         study: Folder of the study.
         config: Policies to test, and conditions of the test.
         engine: Simulator: mujoco, warp for thousands of poses, or bullet.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
-    watch(pipeline.evaluate, study, config, engine=engine)
+    watch(pipeline.evaluate, study, config, engine=engine, cluster=cluster)
 
 
 def play(

@@ -72,11 +72,11 @@ class _Work:
     """What one node has done."""
 
     name: str
-    began: float
     ended: float
     units: int = 0
     parts: int = 0
-    busy: float = 0.0
+    busy: float = 0.0  # [s], of all workers together
+    active: float = 0.0  # [s], in which some worker was busy
 
     @property
     def rate_of_worker(self) -> float:
@@ -98,8 +98,9 @@ class Tally:
     def add(self, key: str, name: str, units: int, seconds: float) -> None:
         """Count a part that a worker of a node has done in some seconds."""
         now = time.monotonic()
-        work = self._works.setdefault(key, _Work(name, now - seconds, now))
+        work = self._works.setdefault(key, _Work(name, now - seconds))
         work.units, work.parts = work.units + units, work.parts + 1
+        work.active += min(seconds, now - work.ended)
         work.busy, work.ended = work.busy + seconds, now
         self._warn_if_slow(key)
 
@@ -131,12 +132,9 @@ class Tally:
 
     def describe(self) -> list[str]:
         """Return what each node has done, a sentence each, the fastest first."""
-        lines = []
-        for work in self._works.values():
-            seconds = max(work.ended - work.began, 1e-9)
-            lines.append((work.units / seconds, work))
-        lines.sort(key=lambda line: -line[0])
+        works = self._works.values()
+        rates = {work.name: work.units / max(work.active, 1e-9) for work in works}
         return [
-            f"Node {work.name}: {work.units:,} {self.unit}, {rate:,.0f}/s."
-            for rate, work in lines
+            f"Node {work.name}: {work.units:,} {self.unit}, {rates[work.name]:,.3g}/s."
+            for work in sorted(works, key=lambda work: -rates[work.name])
         ]

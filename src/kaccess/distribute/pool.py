@@ -47,11 +47,10 @@ class Pool:
 
     def __init__(self, cluster: Cluster, job: Job, needs: Needs, tally: Tally) -> None:
         cluster.require_room(needs)
-        import ray.cloudpickle
-
         self._cluster, self._ray, self._needs = cluster, cluster.ray, needs
         self._tally = tally
-        content = ray.cloudpickle.dumps(job)
+        self._pack = self._ray.cloudpickle.dumps  # arrays that Ray sends are read-only
+        content = self._pack(job)
         self._key = hashlib.sha256(content).hexdigest()
         self._job = self._ray.put(np.frombuffer(content, np.uint8))
         self._call = self._ray.remote(
@@ -81,7 +80,7 @@ class Pool:
 
         where = NodeAffinitySchedulingStrategy(node, soft=False)
         call = self._call.options(scheduling_strategy=where, max_retries=0)
-        return call.remote(self._key, self._job, item)
+        return call.remote(self._key, self._job, self._pack(item))
 
     def collect(self, refs: list[Any], seconds: float) -> list[tuple[Any, Any]]:
         """Return what arrives of `send_to` within some seconds, with its reference.
@@ -144,7 +143,7 @@ class Pool:
             flying[self._send(item)] = item
 
     def _send(self, item: Item) -> Any:  # noqa: ANN401  # an object reference
-        return self._call.remote(self._key, self._job, item)
+        return self._call.remote(self._key, self._job, self._pack(item))
 
     def _wait(self, refs: list[Any]) -> list[Any]:
         """Return what has arrived; wait a little for the first."""

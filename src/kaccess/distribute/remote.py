@@ -5,6 +5,7 @@ as bytes, with everything it needs, such as the model of the robot: no file of t
 driver's machine is read.
 """
 
+import pickle
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -32,15 +33,13 @@ class Job(Protocol):
         ...
 
 
-def work(key: str, job: np.ndarray, item: Any, node: str) -> Result:  # noqa: ANN401
+def work(key: str, job: np.ndarray, item: bytes, node: str) -> Result:
     """Do one item of a job, which is started first if it is new to this process."""
     if key not in _started:
-        import ray.cloudpickle
-
         _started.clear()
-        _started[key] = ray.cloudpickle.loads(job.tobytes()).start()
+        _started[key] = pickle.loads(job.tobytes()).start()
     began = time.perf_counter()
-    found = _started[key](item)
+    found = _started[key](pickle.loads(item))
     return node, time.perf_counter() - began, found
 
 

@@ -3,10 +3,23 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from kaccess.access.landings import Nodes
-from kaccess.config import AccessConfig, EngineConfig, EngineName, StillConfig
+from kaccess.base.types import Progress, TrainProgress
+from kaccess.config import (
+    AccessConfig,
+    EngineConfig,
+    EngineName,
+    EvaluateConfig,
+    SacConfig,
+    StillConfig,
+    Threads,
+    TrainConfig,
+    check_number,
+)
 from kaccess.distribute.connection import Cluster, connect
 from kaccess.distribute.engine import ClusterEngine
 from kaccess.distribute.jobs import TileJob, fit_to_workers
@@ -16,7 +29,11 @@ from kaccess.distribute.tiles import ClusterTiles
 from kaccess.engines import Engine, make_engine, make_replayer
 from kaccess.robots import Robot
 from kaccess.study import Study
+from kaccess.study.parcel import pack_study
 from kaccess.study.transitions import ComputeTiles, LocalTiles
+
+if TYPE_CHECKING:
+    from kaccess.evaluation import Evaluation
 
 __all__ = ["ClusterWork", "Here", "Workplace", "open_workplace"]
 
@@ -51,6 +68,30 @@ class Workplace(Protocol):
         """Return what estimates tiles; `simulator` is what `make_engine` returned."""
         ...
 
+    def evaluate(
+        self,
+        study: Study,
+        config: EvaluateConfig,
+        *,
+        engine: _AnyEngine,
+        progress: Progress | None,
+    ) -> "list[Evaluation]":
+        """Test all policies of a study."""
+        ...
+
+    def train(
+        self,
+        study: Study,
+        config: TrainConfig,
+        sac: SacConfig,
+        *,
+        device: str,
+        n_threads: int,
+        progress: TrainProgress | None,
+    ) -> Path:
+        """Train learners on a study; return the folder of the runs."""
+        ...
+
 
 class Here:
     """This process."""
@@ -68,6 +109,36 @@ class Here:
     ) -> ComputeTiles:
         """Return what estimates tiles one after the other."""
         return LocalTiles(study.poses, config, simulator, nodes)
+
+    def evaluate(
+        self,
+        study: Study,
+        config: EvaluateConfig,
+        *,
+        engine: _AnyEngine,
+        progress: Progress | None,
+    ) -> "list[Evaluation]":
+        """Test all policies of a study, one after the other."""
+        from kaccess.evaluation.evaluate import evaluate_study
+
+        return evaluate_study(study, config, engine=engine, progress=progress)
+
+    def train(
+        self,
+        study: Study,
+        config: TrainConfig,
+        sac: SacConfig,
+        *,
+        device: str,
+        n_threads: int,
+        progress: TrainProgress | None,
+    ) -> Path:
+        """Train all learners at once; return the folder of the runs."""
+        from kaccess.training import train_learners
+
+        return train_learners(
+            study, config, sac, device=device, n_threads=n_threads, progress=progress
+        )
 
 
 class ClusterWork:
@@ -123,6 +194,43 @@ class ClusterWork:
         )
         pool = Pool(self.cluster, job, needs, self.count("pairs"))
         return ClusterTiles(pool, study.n_poses, exact=settings.engine != "warp")
+
+    def evaluate(
+        self,
+        study: Study,
+        config: EvaluateConfig,
+        *,
+        engine: _AnyEngine,
+        progress: Progress | None,
+    ) -> "list[Evaluation]":
+        """Test all policies of a study, each on one worker."""
+        from kaccess.distribute.scores import score_on
+        from kaccess.evaluation.evaluate import evaluate_study
+
+        score = partial(score_on, self.cluster, self.count("policies"))
+        return evaluate_study(
+            study, config, engine=engine, score=score, progress=progress
+        )
+
+    def train(
+        self,
+        study: Study,
+        config: TrainConfig,
+        sac: SacConfig,
+        *,
+        device: str,
+        n_threads: int,
+        progress: TrainProgress | None,
+    ) -> Path:
+        """Train the learners of each seed on one worker."""
+        from kaccess.distribute.learners import TrainJob, choose_needs, train_on
+
+        check_number(Threads, threads=n_threads)
+        needs = choose_needs(self.cluster, device, n_threads)
+        where = "cuda" if needs.gpus else "cpu"
+        job = TrainJob(study.robot, pack_study(study), sac, where, needs.cpus)
+        tally = self.count("seeds")
+        return train_on(self.cluster, study, config, job, needs, tally, progress)
 
     def report(self) -> None:
         """Say what each node has done."""
