@@ -167,12 +167,21 @@ def _start(ray: Any, address: Address) -> None:  # noqa: ANN401  # a module
         options |= {"include_dashboard": False}
     else:
         options["address"] = address.text
+    _silence()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ray.init(**options)
     except (ConnectionError, RuntimeError, OSError, ValueError) as error:
         raise InputError(_explain(address, error)) from error
+
+
+def _silence() -> None:
+    """Keep Ray from printing pages of its logs when a node dies; it has no option."""
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
 
 
 def _explain(address: Address, error: Exception) -> str:

@@ -56,7 +56,8 @@ class Pool:
         self._call = self._ray.remote(
             num_cpus=needs.cpus, num_gpus=needs.gpus, max_retries=-1
         )(make_call())
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, Node] = {}  # all that have been seen
+        self._alive: dict[str, Node] = {}
         self._looked = -math.inf
         self._seconds = 1.0  # of an item, a running mean
 
@@ -65,10 +66,21 @@ class Pool:
         """Number of workers that have room now; at least 1."""
         now = time.monotonic()
         if now - self._looked > _LOOK_SECONDS:
-            self._nodes |= self._cluster.find_nodes()
-            self._alive = self._cluster.count_workers(self._needs)
+            self._look()
             self._looked = now
-        return max(1, self._alive)
+        counts = (node.count_workers(self._needs) for node in self._alive.values())
+        return max(1, sum(counts))
+
+    def _look(self) -> None:
+        """Look which nodes are alive, and tell the user about those that are not."""
+        alive = self._cluster.find_nodes()
+        for key in self._alive.keys() - alive.keys():
+            logger.warning(
+                "Node %s has left the cluster. What it had begun is done elsewhere.",
+                self.name(key),
+            )
+        self._alive = alive
+        self._nodes |= alive
 
     def ask(self, item: Item) -> Any:  # noqa: ANN401  # what the job returns
         """Return the result of one item; it is not counted."""
