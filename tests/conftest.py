@@ -19,7 +19,7 @@ from kaccess.robots import ROBOTS
 from tests.training import runs
 
 TINY = Path(__file__).parent / "tiny.xml"
-DEAR = ("tests/report/", "warp")  # the page of a study, the code that Warp makes
+DEAR = ("tests/report/", "warp", "tests/distribute/")  # page, code of Warp, cluster
 
 
 def pytest_collection_modifyitems(config, items):

@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom to the top
     {"robots", "engines", "poses", "starts", "access", "cluster"},
     {"envs", "policies", "sac"},
     {"study"},
-    {"guide", "evaluation", "training", "exports"},
+    {"guide", "evaluation", "training", "exports", "distribute"},
     {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
@@ -26,6 +26,7 @@ ONLY_IN = {
     "PIL": {"report"},
     "tyro": {"cli"},
     "zarr": {"study"},
+    "ray": {"distribute"},
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}

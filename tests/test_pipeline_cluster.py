@@ -17,6 +17,7 @@ from kaccess import (
 from kaccess.base.npz_files import write_npz
 from kaccess.cli import main
 from kaccess.cluster import KAccess, assess, format_comparison
+from kaccess.cluster.quality import measure_parts
 from kaccess.config import DEFAULT_TASK as TASK
 from kaccess.config import SampleConfig
 from kaccess.envs.tasks import make_task
@@ -80,18 +81,19 @@ def test_other_methods_give_starts_too(finished, method, name):
 def test_a_new_clustering_is_assessed_once(finished, monkeypatch):
     calls = []
 
-    def count(access, centroids, *args, **kwargs):
+    def count(rows, columns, centroids, *args, **kwargs):
         calls.append(list(centroids))
-        return assess(access, centroids, *args, **kwargs)
+        return measure_parts(rows, columns, centroids, *args, **kwargs)
 
     study = Study(finished)
     pipeline.cluster(study, ClusterConfig(k=3, n_init=1))
-    monkeypatch.setattr("kaccess.cluster.quality.assess", count)
+    monkeypatch.setattr("kaccess.cluster.quality.measure_parts", count)
     pipeline.cluster(study, ClusterConfig(k=5, n_init=1))
     rows = {row.name: row for row in pipeline.compare(study)}
     pipeline.compare(study)
     assert rows["kaccess"].n_clusters == 5
-    assert calls.count(list(study.clusterings["kaccess"].centroids)) == 1
+    centroids = list(study.clusterings["kaccess"].centroids)
+    assert calls.count(centroids) == 2  # by the fit itself, and once for the study
 
 
 def test_only_poses_that_the_task_can_start_from_are_clustered(finished):

@@ -9,6 +9,7 @@ Each stage reads a study (a folder) and adds to it. Running a stage again resume
 and does nothing if nothing is left to do. A stage takes the study or its folder.
 """
 
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,14 +38,14 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
-from kaccess.engines import make_engine, make_replayer
+from kaccess.distribute import open_workplace
 from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
 from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
-from kaccess.study.lock import claim_graph
+from kaccess.study.lock import claim_cluster, claim_graph
 from kaccess.study.origin import describe_origin
 from kaccess.study.transitions import (
     estimate_once,
@@ -133,6 +134,7 @@ def sample(
     model: RobotConfig | None = None,
     still: StillConfig | None = None,
     engine: _AnyEngine = "mujoco",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Sample static poses of a robot into a new study.
@@ -144,6 +146,7 @@ def sample(
         model: What to set about the model, if what is found in it is not right.
         still: When a robot counts as static, in all stages of the study.
         engine: Name of the engine, or its settings.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (poses kept, poses wanted).
     """
     loaded = load_robot(robot, model)
@@ -157,8 +160,9 @@ def sample(
         made = Study(study)
         made.require_same(settings)
         return made
-    simulator = make_engine(engine, loaded, still)
-    poses, draws = draw_poses(loaded, config, engine=simulator, progress=progress)
+    with open_workplace(cluster) as place:
+        simulator = place.make_engine(engine, loaded, still)
+        poses, draws = draw_poses(loaded, config, engine=simulator, progress=progress)
     facts = {"draws": asdict(draws), "machine": describe_machine()}
     return Study.store(study, {"robot": loaded.source, **settings, **facts}, poses)
 
@@ -170,6 +174,7 @@ def access(
     *,
     engine: _AnyEngine = "mujoco",
     only_rows: range | None = None,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Estimate the transition times between all poses, tile by tile.
@@ -179,16 +184,21 @@ def access(
         config: Time limit, and tolerances that decide when a pose is reached.
         engine: Name of the engine, or its settings.
         only_rows: Estimate only the tiles with these rows, to split the work.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (pairs done, pairs to do).
     """
     study = Study.open(study)
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
-    simulator = make_engine(engine, study.robot, study.still)
-    record_access(study, config, EngineConfig.of(engine).recorded)
-    nodes = estimate_once(study, config, simulator)
-    estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
-    replay_once(study, config, make_replayer(engine, study.robot, study.still), nodes)
+    robot, still = study.robot, study.still
+    alone = claim_cluster(study.path) if cluster else nullcontext()
+    with alone, open_workplace(cluster) as place:
+        simulator = place.make_engine(engine, robot, still)
+        record_access(study, config, EngineConfig.of(engine).recorded)
+        nodes = estimate_once(study, config, simulator)
+        compute = place.make_tiles(study, config, engine, simulator, nodes)
+        estimate_tiles(study, tiles, compute, progress=progress)
+        replay_once(study, config, place.make_replayer(engine, robot, still), nodes)
     return study
 
 
@@ -198,6 +208,7 @@ def grow(
     config: GrowConfig | None = None,
     *,
     engine: _AnyEngine = "mujoco",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Growth:
     """Add poses and commands until the robot gets up from nearly all fresh poses.
@@ -209,18 +220,19 @@ def grow(
         study: Study or its folder; the graph is written to its `graph.npz`.
         config: When to stop.
         engine: Name of the engine, or its settings.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (poses in the graph, most poses) from time to time.
     """
     from kaccess.evaluation.plan_test import make_plan_test
 
     study = Study.open(study)
     robot, threads = study.robot, EngineConfig.of(engine).threads
-    with claim_graph(study.path):
+    with claim_graph(study.path), open_workplace(cluster) as place:
         return grow_study(
             study,
             config or GrowConfig(),
-            engine=make_engine(engine, robot, study.still),
-            replayer=make_replayer(engine, robot, study.still),
+            engine=place.make_engine(engine, robot, study.still),
+            replayer=place.make_replayer(engine, robot, study.still),
             test=make_plan_test(robot, n_threads=threads),
             progress=progress,
         )
@@ -304,6 +316,7 @@ def train(
     *,
     device: str = "auto",
     n_threads: int = 0,
+    cluster: str | None = None,
     progress: TrainProgress | None = None,
 ) -> Path:
     """Train learners from several kinds of starts, several seeds each, all at once.
@@ -314,17 +327,17 @@ def train(
         sac: Settings of the learners.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (steps done, steps to do, metrics such as `return`).
 
     Returns:
         The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
-    from kaccess.training import train_learners
-
     study, sac = Study.open(study), sac or SacConfig()
-    return train_learners(
-        study, config, sac, device=device, n_threads=n_threads, progress=progress
-    )
+    with open_workplace(cluster) as place:
+        return place.train(
+            study, config, sac, device=device, n_threads=n_threads, progress=progress
+        )
 
 
 @timed
@@ -333,6 +346,7 @@ def evaluate(
     config: EvaluateConfig | None = None,
     *,
     engine: _AnyEngine = "mujoco",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> "list[Evaluation]":
     """Test all policies of a study from poses that none of them trained on.
@@ -344,12 +358,12 @@ def evaluate(
         study: Study or its folder; scores are written to `evaluation/<test>.json`.
         config: Policies, number of test poses, and conditions.
         engine: Name of the engine, or its settings.
+        cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (policies tested, policies to test).
     """
-    from kaccess.evaluation.evaluate import evaluate_study
-
-    config = config or EvaluateConfig()
-    return evaluate_study(Study.open(study), config, engine=engine, progress=progress)
+    study, config = Study.open(study), config or EvaluateConfig()
+    with open_workplace(cluster) as place:
+        return place.evaluate(study, config, engine=engine, progress=progress)
 
 
 def play(study: StudyLike, config: PlayConfig) -> "Played":

@@ -73,10 +73,16 @@ def test_index_equals_the_literal_formula(problem, data, alpha):
     assert len(quality.singletons) == n_singletons
 
 
-def test_unreachable_share_counts_ordered_pairs(blocks):
-    assert measure_unreachable(blocks, np.array([0, 0, 0, 1, 1])) == 0.0
-    assert measure_unreachable(blocks, np.zeros(5, dtype=int)) == pytest.approx(12 / 20)
-    assert measure_unreachable(blocks, np.arange(5)) == 0.0
+@pytest.mark.parametrize("n_rows", [1, 2, 5])
+def test_unreachable_share_counts_ordered_pairs(blocks, n_rows):
+    def measure(labels):
+        rows = [slice(at, min(at + n_rows, 5)) for at in range(0, 5, n_rows)]
+        return measure_unreachable([(each, blocks[each]) for each in rows], labels)
+
+    assert measure(np.array([0, 0, 0, 1, 1])) == 0.0
+    assert measure(np.zeros(5, dtype=int)) == pytest.approx(12 / 20)
+    assert measure(np.arange(5)) == 0.0
+    assert measure(np.array([0, 0, -1, 0, -1])) == pytest.approx(4 / 6)
 
 
 def test_both_precisions_agree():

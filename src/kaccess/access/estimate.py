@@ -39,6 +39,7 @@ __all__ = [
 Number = TypeVar("Number", bound=np.number[Any])
 
 _TILE_PAIRS = 2048  # a few seconds of work on two cores
+_MOST_TILES = 10_000  # of a study: a tile is a file of each array
 
 
 class Outcome(IntEnum):
@@ -105,8 +106,12 @@ def accessibility(times: Array) -> Array:
 
 
 def split_rows(n: int, n_pairs: int = 0) -> list[range]:
-    """Split n rows of n pairs into tiles: about `n_pairs` each, an even row count."""
-    size = max(2, (n_pairs or _TILE_PAIRS) // n // 2 * 2)
+    """Split n rows of n pairs into tiles: about `n_pairs` each, an even row count.
+
+    By default they are those of a study: small, unless there would be too many.
+    """
+    fewest = 1 if n_pairs else -(-n // (2 * _MOST_TILES))
+    size = 2 * max(1, (n_pairs or _TILE_PAIRS) // n // 2, fewest)
     return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
 

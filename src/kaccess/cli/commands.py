@@ -53,6 +53,7 @@ _Robot = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
 _Study = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
 _Threads = Annotated[int, tyro.conf.arg(name="threads")]
 _Engine = OmitArgPrefixes[EngineConfig]
+_Cluster = Annotated[str | None, tyro.conf.arg(metavar="auto|ray://HOST:PORT|local:N")]
 _Model = OmitArgPrefixes[RobotConfig]
 
 
@@ -102,6 +103,7 @@ def sample(
     model: _Model,
     engine: _Engine,
     still: StillConfig = StillConfig(),  # noqa: B008  # frozen
+    cluster: _Cluster = None,
 ) -> None:
     """Sample static poses of a robot into a new study.
 
@@ -113,11 +115,19 @@ def sample(
         model: What to set about the model, if what is found in it is not right.
         engine: Simulator.
         still: When a robot counts as static, in all stages of the study.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
     watch(
-        pipeline.sample, robot, study, config, model=model, still=still, engine=engine
+        pipeline.sample,
+        robot,
+        study,
+        config,
+        model=model,
+        still=still,
+        engine=engine,
+        cluster=cluster,
     )
 
 
@@ -126,6 +136,7 @@ def access(
     config: OmitArgPrefixes[AccessConfig],
     engine: _Engine,
     only_rows: str | None = None,
+    cluster: _Cluster = None,
 ) -> None:
     """Estimate the time from each pose to each other pose. Run it again to resume.
 
@@ -135,14 +146,22 @@ def access(
         engine: Simulator.
         only_rows: START:STOP, estimate only the tiles that contain any of these rows.
             This splits the work over processes or machines that share the folder.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
     rows = None if only_rows is None else parse_rows(only_rows)
-    watch(pipeline.access, study, config, engine=engine, only_rows=rows)
+    watch(
+        pipeline.access, study, config, engine=engine, only_rows=rows, cluster=cluster
+    )
 
 
-def grow(study: _Study, config: OmitArgPrefixes[GrowConfig], engine: _Engine) -> None:
+def grow(
+    study: _Study,
+    config: OmitArgPrefixes[GrowConfig],
+    engine: _Engine,
+    cluster: _Cluster = None,
+) -> None:
     """Add poses and commands until the robot gets up from nearly all fresh poses.
 
     Run it again to grow further.
@@ -151,10 +170,11 @@ def grow(study: _Study, config: OmitArgPrefixes[GrowConfig], engine: _Engine) ->
         study: Folder of the study.
         config: When to stop.
         engine: Simulator.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
-    watch(pipeline.grow, study, config, engine=engine)
+    watch(pipeline.grow, study, config, engine=engine, cluster=cluster)
 
 
 def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
@@ -199,6 +219,7 @@ def train(
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
     device: Literal["auto", "cpu", "cuda"] = "auto",
     n_threads: _Threads = 0,
+    cluster: _Cluster = None,
 ) -> None:
     """Train policies from several kinds of starts. Run it again to resume.
 
@@ -208,14 +229,26 @@ def train(
         sac: Settings of the learners.
         device: Device of the learners; auto takes a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
-    watch(pipeline.train, study, config, sac, device=device, n_threads=n_threads)
+    watch(
+        pipeline.train,
+        study,
+        config,
+        sac,
+        device=device,
+        n_threads=n_threads,
+        cluster=cluster,
+    )
 
 
 def evaluate(
-    study: _Study, config: OmitArgPrefixes[EvaluateConfig], engine: _Engine
+    study: _Study,
+    config: OmitArgPrefixes[EvaluateConfig],
+    engine: _Engine,
+    cluster: _Cluster = None,
 ) -> None:
     """Test all policies of a study from poses that none of them trained on.
 
@@ -223,10 +256,11 @@ def evaluate(
         study: Folder of the study.
         config: Policies to test, and conditions of the test.
         engine: Simulator: mujoco, warp for thousands of poses, or bullet.
+        cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline
 
-    watch(pipeline.evaluate, study, config, engine=engine)
+    watch(pipeline.evaluate, study, config, engine=engine, cluster=cluster)
 
 
 def play(

@@ -202,11 +202,13 @@ def _count_claims(matrix: Ranked, clusters: Clusters) -> tuple[IntArray, IntArra
         if bar == np.inf:
             continue
         centroid, place = clusters.centroids[clusters.labels[pose]], 0
-        values, order = matrix.values[pose], matrix.order[pose]
+        values, order = matrix.into[pose], matrix.order[pose]
         counts[pose + 1] += 1
-        while values[place] > bar or (values[place] == bar and order[place] < centroid):
-            counts[order[place] + 1] += order[place] != pose
+        rival = np.intp(order[0])
+        while values[rival] > bar or (values[rival] == bar and rival < centroid):
+            counts[rival + 1] += rival != pose
             place += 1  # stops at the centroid at the latest
+            rival = np.intp(order[place])
         stops[pose] = place
     return stops, np.cumsum(counts)
 
@@ -226,15 +228,15 @@ def _add_claims(
     ends[pose] += 1
     claims.losses[pose, label] += 1
     claims.column[pose, label] -= 1.0
+    into, back = matrix.into[pose], matrix.access[pose]
     for place in range(n_rivals):
-        rival = matrix.order[pose, place]
+        rival = np.intp(matrix.order[pose, place])
         if rival != pose:
             claims.poses[ends[rival]] = pose
             ends[rival] += 1
             claims.losses[rival, label] += 1
-            claims.column[rival, label] -= matrix.backs[pose, place]
-            value = matrix.values[pose, place]
-            claims.own[rival] = min(claims.own[rival], value)
+            claims.column[rival, label] -= back[rival]
+            claims.own[rival] = min(claims.own[rival], into[rival])
 
 
 @compiled

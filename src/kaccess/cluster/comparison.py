@@ -89,7 +89,8 @@ def compare(
     for name, fitted in clusterings.items():
         labels = fitted.labels_
         quality = assess(matrix, fitted.centroid_indices_, labels, alpha=alpha)
-        rows.append(make_row(name, quality, measure_unreachable(matrix, labels)))
+        unreachable = measure_unreachable([(slice(None), matrix)], labels)
+        rows.append(make_row(name, quality, unreachable))
     return rows
 
 

@@ -12,6 +12,7 @@ the first centroid of the list and lower only one entry of `A_intra`. So look at
 coverage and at `uncovered` too.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "Quality",
     "accessibility_index",
     "assess",
+    "measure_parts",
     "measure_quality",
     "measure_unreachable",
 ]
@@ -97,14 +99,35 @@ def measure_quality(
     access: Array, centroids: IntArray, labels: IntArray, *, alpha: float
 ) -> Quality:
     """Return the quality of a clustering whose arrays have been checked."""
+    return measure_parts(
+        access[centroids], access[:, centroids], centroids, labels, alpha=alpha
+    )
+
+
+def measure_parts(
+    from_centroids: Array,
+    to_centroids: Array,
+    centroids: IntArray,
+    labels: IntArray,
+    *,
+    alpha: float,
+) -> Quality:
+    """Return the quality of a clustering from the part of the matrix that it needs.
+
+    Args:
+        from_centroids: (k, n) access from each centroid to each pose.
+        to_centroids: (n, k) access from each pose to each centroid.
+        centroids: (k,) pose index of each centroid.
+        labels: (n,) cluster of each pose.
+        alpha: Penalty for each cluster with only one pose.
+    """
     sizes = np.bincount(labels)
     intra, inter = (
-        _measure_intra(access, centroids, labels),
-        _measure_inter(access, centroids, labels),
+        _measure_intra(from_centroids, labels),
+        _measure_inter(to_centroids, labels),
     )
     singletons = centroids[sizes == 1]
     index = np.log(intra).mean() - np.log(inter).mean() - alpha * len(singletons)
-    from_centroids = access[centroids]
     return Quality(
         index=float(index),
         intra=intra,
@@ -116,31 +139,38 @@ def measure_quality(
     )
 
 
-def measure_unreachable(access: Array, labels: IntArray) -> float:
+def measure_unreachable(
+    parts: Iterable[tuple[slice, Array]], labels: IntArray
+) -> float:
     """Return the share of ordered pairs within clusters that are not reached.
 
     It is 0 if no cluster has two members.
+
+    Args:
+        parts: Some rows of the matrix at a time, and which these are.
+        labels: (n,) cluster of each pose; -1 if it has none.
     """
-    n_pairs = n_missing = 0
-    for cluster in range(labels.max() + 1):
-        members = np.flatnonzero(labels == cluster)
-        n_pairs += len(members) * (len(members) - 1)
-        n_missing += int((~is_reached(access[np.ix_(members, members)])).sum())
+    sizes = np.bincount(labels[labels >= 0])
+    n_pairs, n_missing = int((sizes * (sizes - 1)).sum()), 0
+    for rows, access in parts:
+        for cluster in np.unique(labels[rows][labels[rows] >= 0]):
+            members = np.ix_(labels[rows] == cluster, labels == cluster)
+            n_missing += int((~is_reached(access[members])).sum())
     return n_missing / max(n_pairs, 1)
 
 
-def _measure_intra(access: Array, centroids: IntArray, labels: IntArray) -> Array:
+def _measure_intra(from_centroids: Array, labels: IntArray) -> Array:
     """Return the worst access from each centroid to its members, (k,)."""
-    worst = np.ones(len(centroids))
-    np.minimum.at(worst, labels, access[centroids[labels], np.arange(len(access))])
+    worst = np.ones(len(from_centroids))
+    np.minimum.at(worst, labels, from_centroids[labels, np.arange(len(labels))])
     return worst
 
 
-def _measure_inter(access: Array, centroids: IntArray, labels: IntArray) -> Array:
+def _measure_inter(to_centroids: Array, labels: IntArray) -> Array:
     """Return the mean access from members of one cluster to each centroid, (k, k)."""
     order = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[order], np.arange(len(centroids)))
-    rows = access[np.ix_(order, centroids)].astype(np.float64)
+    starts = np.searchsorted(labels[order], np.arange(to_centroids.shape[1]))
+    rows = to_centroids[order].astype(np.float64)
     inter = np.add.reduceat(rows, starts, axis=0) / np.bincount(labels)[:, None]
     np.fill_diagonal(inter, 1.0)
     return np.asarray(inter)

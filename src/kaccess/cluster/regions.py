@@ -19,6 +19,7 @@ from kaccess.base.errors import ArrayError
 from kaccess.base.types import Array, IntArray
 
 __all__ = [
+    "Reach",
     "Regions",
     "leave_out_starts",
     "measure_reach",
@@ -69,6 +70,39 @@ def summarize_regions(counts: IntArray, t_0: float) -> Regions:
     n_inside = int((counts > 0).sum())
     redundancy = counts.sum() / n_inside if n_inside else 0.0
     return Regions(t_0, n_inside / len(counts), float(redundancy))
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What starts reach, without the times of each of them.
+
+    Args:
+        t_0: Time within which a region is reached [s].
+        counts: (m,) number of regions that each pose lies in.
+        soonest: (m,) seconds from the nearest start to each pose; inf: not reached.
+    """
+
+    t_0: float
+    counts: IntArray
+    soonest: Array
+
+    @classmethod
+    def of(cls, times: Array, t_0: float) -> "Reach":
+        """Return what starts reach; `times`, (k, m), are seconds from start to pose."""
+        return cls(t_0, (times < t_0).sum(axis=0), times.min(axis=0))
+
+    def __add__(self, more: "Reach") -> "Reach":
+        counts = self.counts + more.counts
+        return Reach(self.t_0, counts, np.minimum(self.soonest, more.soonest))
+
+    @property
+    def regions(self) -> Regions:
+        """The exploration regions."""
+        return summarize_regions(self.counts, self.t_0)
+
+    def measure(self, limits: Array) -> Array:
+        """Return the share of poses reached in less than each limit, (t,)."""
+        return measure_reach(self.soonest[None], limits)
 
 
 def measure_reach(times: Array, limits: Array) -> Array:

@@ -1,7 +1,8 @@
 """Tests of all policies of a study, in total and by groups of test poses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from kaccess.evaluation.policies import find_controllers, observe_as_trained
 from kaccess.evaluation.pose_test import (
     Group,
     PoseTest,
+    Scores,
     Summary,
     group_success,
     summarize,
@@ -27,7 +29,15 @@ from kaccess.evaluation.rollout import Act
 from kaccess.study import LearnerName, RunsName, Study, TestName
 from kaccess.study.graph_file import mark_graph
 
-__all__ = ["Evaluation", "evaluate_study"]
+__all__ = ["Evaluation", "MakeTest", "ScoreAll", "evaluate_study", "score_here"]
+
+MakeTest = Callable[..., PoseTest]
+"""Makes a test, given `engine`."""
+
+ScoreAll = Callable[
+    [Mapping[str, Act], MakeTest, EngineConfig], Iterator[tuple[str, Scores]]
+]
+"""Tests policies: yields the name and the scores of each, in any order."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ def evaluate_study(
     config: EvaluateConfig,
     *,
     engine: EngineName | EngineConfig = "mujoco",
+    score: ScoreAll | None = None,
     progress: Progress | None = None,
 ) -> list[Evaluation]:
     """Test all policies of a study, and its guide, and store their scores.
@@ -63,6 +74,7 @@ def evaluate_study(
         study: Study that holds them.
         config: Policies, number of test poses, and conditions.
         engine: Name of the engine, or its settings.
+        score: Tests the policies, by default in this process.
         progress: Called with (policies tested, policies to test).
     """
     before = Conditions.parse(config.trained_under)
@@ -84,9 +96,10 @@ def evaluate_study(
         study, task, kind, config.poses, draw=config.draw, n_threads=n_threads
     )
     test = held_out.poses
-    tester = PoseTest(task, test.robot, test.qpos, conditions=under, engine=engine)
+    make_test = partial(PoseTest, task, test.robot, test.qpos, conditions=under)
     groups = group_poses(study, test, n_threads=n_threads)
-    found = _score_all(controllers, tester, groups, progress)
+    scored = (score or score_here)(controllers, make_test, physics)
+    found = _summarize_all(list(controllers), scored, groups, progress)
     held_out.store()
     study.write_test(
         TestName(
@@ -109,17 +122,26 @@ def evaluate_study(
     return found
 
 
-def _score_all(
-    controllers: Mapping[str, Act],
-    tester: PoseTest,
+def score_here(
+    controllers: Mapping[str, Act], make_test: MakeTest, engine: EngineConfig
+) -> Iterator[tuple[str, Scores]]:
+    """Yield the name and the scores of each policy, one after the other."""
+    test = make_test(engine=engine)
+    for name, act in controllers.items():
+        yield name, test.score(act)
+
+
+def _summarize_all(
+    names: Sequence[str],
+    scored: Iterator[tuple[str, Scores]],
     groups: Mapping[str, np.ndarray],
     progress: Progress | None,
 ) -> list[Evaluation]:
-    found = []
-    for done, (name, act) in enumerate(controllers.items(), start=1):
-        scores = tester.score(act)
+    """Return the scores of all policies in the order of their names."""
+    found = {}
+    for done, (name, scores) in enumerate(scored, start=1):
         each = {by: group_success(scores.success, of) for by, of in groups.items()}
-        found.append(Evaluation(name, summarize(scores), each))
+        found[name] = Evaluation(name, summarize(scores), each)
         if progress:
-            progress(done, len(controllers))
-    return found
+            progress(done, len(names))
+    return [found[name] for name in names]

@@ -6,6 +6,7 @@ from pathlib import Path
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
 from kaccess.report.figures import make_overview, pick_representatives
+from kaccess.report.figures.all_times import StoredTimes
 from kaccess.report.rendering.render import render_poses
 from kaccess.study import Study
 
@@ -23,6 +24,7 @@ def write_picture(study: Study) -> Path:
     except InputError as error:
         logger.warning("%s The picture does not show the robot.", error)
         images = None
+    times = StoredTimes(study.arrays)
     with whole_file(path) as draft:
-        make_overview(poses, study.times, images).savefig(draft, dpi=120)
+        make_overview(poses, times, images).savefig(draft, dpi=120)
     return path

@@ -6,7 +6,7 @@ ranges from the model, so they always use the same values.
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -75,6 +75,11 @@ class Robot:
     def __deepcopy__(self, memo: dict[int, Any]) -> "Robot":
         """Return the robot itself: it never changes, and Gymnasium copies arguments."""
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs to have the same robot."""
+        state = {each.name: self.__dict__[each.name] for each in fields(self)}
+        return state | {"known_stance": self.__dict__.get("stance", self.known_stance)}
 
     @property
     def timestep(self) -> float:

@@ -284,6 +284,11 @@ class Arrays:
         self.array("times")[rows.start : rows.stop] = times
 
     @property
+    def has_states(self) -> bool:
+        """Whether the states in which moves end are stored too."""
+        return "landings/states" in self._layout
+
+    @property
     def _landing_parts(self) -> tuple[str, ...]:
         """Names of the arrays of landings; none in studies made before them."""
         names = (*LANDINGS, "states")

@@ -12,6 +12,7 @@ import numpy as np
 
 from kaccess.base.types import Array, IntArray
 from kaccess.config import ClusterConfig
+from kaccess.study.access_parts import AccessMatrix, as_matrix
 
 if TYPE_CHECKING:  # scikit-learn and Numba take seconds to load
     from kaccess.cluster.methods import Fit
@@ -33,7 +34,7 @@ class StoredClustering:
         stored: Everything else in the file.
     """
 
-    access: Array
+    access: AccessMatrix
     centroids: IntArray
     labels: IntArray
     alpha: float
@@ -48,7 +49,7 @@ class StoredClustering:
         labels = np.full(len(access), -1)
         labels[members] = fit.model.labels_
         return cls(
-            access,
+            as_matrix(access),
             members[fit.model.centroid_indices_],
             labels,
             config.alpha,
@@ -58,7 +59,11 @@ class StoredClustering:
 
     @classmethod
     def read(
-        cls, access: Array, content: Mapping[str, Any], *, whole: bool = True
+        cls,
+        access: Array | AccessMatrix,
+        content: Mapping[str, Any],
+        *,
+        whole: bool = True,
     ) -> "StoredClustering":
         """Return the clustering that a file holds.
 
@@ -72,7 +77,7 @@ class StoredClustering:
         """
         check_clustering(content, len(access), whole=whole)
         return cls(
-            access,
+            as_matrix(access),
             np.array(content["centroids"]),
             np.array(content["labels"]),
             float(content["settings"].get("alpha", 1.0)),
@@ -98,13 +103,16 @@ class StoredClustering:
     @cached_property
     def quality(self) -> "Quality":
         """Index, coverage and sizes."""
-        from kaccess.cluster.quality import assess
+        from kaccess.cluster.matrix import check_access_from, check_labels
+        from kaccess.cluster.quality import measure_parts
 
         poses = self.members
-        quality = assess(
-            cut(self.access, poses),
-            np.searchsorted(poses, self.centroids),
-            self.labels[poses],
+        centroids = np.searchsorted(poses, self.centroids)
+        quality = measure_parts(
+            check_access_from(self.access.get_rows(self.centroids)[:, poses]),
+            check_access_from(self.access.get_columns(self.centroids)[poses].T).T,
+            centroids,
+            check_labels(self.labels[poses], centroids, len(poses)),
             alpha=self.alpha,
         )
         return replace(
@@ -129,7 +137,7 @@ class StoredClustering:
         """Share of ordered pairs within clusters that are not reached."""
         from kaccess.cluster.quality import measure_unreachable
 
-        return measure_unreachable(self.access, self.labels)
+        return measure_unreachable(self.access.iterate(), self.labels)
 
     @cached_property
     def by_size(self) -> IntArray:

@@ -1,28 +1,26 @@
 """Comparison of the clusterings of a study, and of its other starts."""
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 
-from kaccess.base.types import Array, BoolArray
+from kaccess.base.types import BoolArray
 from kaccess.cluster.comparison import (
     ComparisonRow,
     make_row,
     make_starts_row,
     measure_contact,
 )
-from kaccess.cluster.regions import (
-    leave_out_starts,
-    measure_regions,
-    summarize_regions,
-)
+from kaccess.cluster.regions import Reach, leave_out_starts, measure_regions
 from kaccess.config import METHODS, REGION_SECONDS, ClusterConfig
 from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.start_times import read_start_times
 from kaccess.study.study import Study
 
-__all__ = ["compare_clusterings", "find_start_times"]
+__all__ = ["compare_clusterings", "find_reach"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,27 +62,39 @@ def compare_clusterings(study: Study) -> list[ComparisonRow]:
 
 def _compare_all_poses(facts: _Facts) -> ComparisonRow:
     """Return the row of `rnd`, whose starts are all poses."""
-    n = facts.arrays.n_poses
-    counts, covered = np.zeros(n, np.int64), np.zeros(n, bool)
-    for rows, times in facts.arrays.read_in_parts("times"):
-        others = leave_out_starts(times, np.arange(n)[rows])
-        counts += (others < facts.t_0).sum(axis=0)
-        covered |= np.isfinite(others).any(axis=0)
-    regions = summarize_regions(counts, facts.t_0)
-    return replace(make_starts_row("rnd", n, covered), regions=regions)
+    reach = _reach_from_all(facts.arrays, facts.t_0)
+    row = make_starts_row("rnd", len(reach.counts), np.isfinite(reach.soonest))
+    return replace(row, regions=reach.regions)
 
 
-def find_start_times(study: Study) -> dict[str, Array]:
-    """Return seconds from starts to all poses, (k, n), by name of the starts.
+def find_reach(study: Study, t_0: float) -> dict[str, Reach]:
+    """Return what starts reach, by name of the starts.
 
     A start does not reach itself. Starts of a task are left out.
+
+    Args:
+        study: Study whose times are all estimated.
+        t_0: Time within which an exploration region is reached [s].
     """
-    times, found = study.finished_times, {}
+    study.arrays.require_finished()
+    found = {}
     for method, each in study.clusterings.items():
         name = METHODS[method].starts if method in METHODS else method
-        found[name] = leave_out_starts(times[each.centroids], each.centroids)
-    all_poses = leave_out_starts(times, np.arange(len(times)))
-    return found | read_start_times(study) | {"rnd": all_poses}
+        times = study.arrays.read("times", each.centroids)
+        found[name] = Reach.of(leave_out_starts(times, each.centroids), t_0)
+    for name, times in read_start_times(study).items():
+        found[name] = Reach.of(times, t_0)
+    return found | {"rnd": _reach_from_all(study.arrays, t_0)}
+
+
+def _reach_from_all(arrays: Arrays, t_0: float) -> Reach:
+    """Return what all poses together reach, each of them the others."""
+    poses = np.arange(arrays.n_poses)
+    parts = (
+        Reach.of(leave_out_starts(times, poses[rows]), t_0)
+        for rows, times in arrays.read_in_parts("times")
+    )
+    return reduce(add, parts)
 
 
 def _compare(name: str, each: StoredClustering, facts: _Facts) -> ComparisonRow:

@@ -8,7 +8,7 @@ from filelock import FileLock, Timeout
 
 from kaccess.base.errors import InputError
 
-__all__ = ["claim_graph", "hold_folders", "lock_folder"]
+__all__ = ["claim_cluster", "claim_graph", "hold_folders", "lock_folder"]
 
 
 @contextmanager
@@ -55,6 +55,23 @@ def claim_graph(path: Path) -> Iterator[None]:
         raise InputError(
             f"Another process is changing the posture graph of {path}. Wait until it "
             "has ended."
+        ) from error
+
+
+@contextmanager
+def claim_cluster(path: Path) -> Iterator[None]:
+    """Be the only process that fills a study's matrix with a cluster in this block.
+
+    Raises:
+        InputError: If another process does so.
+    """
+    try:
+        with _make_lock(path, ".cluster.lock").acquire(timeout=0):
+            yield
+    except Timeout as error:
+        raise InputError(
+            f"Another process fills the matrix of {path} with a cluster. Wait until it "
+            "has ended, or stop it."
         ) from error
 
 

@@ -37,6 +37,7 @@ from kaccess.config import (
 )
 from kaccess.poses import Poses
 from kaccess.robots import Robot, Stance, load_robot
+from kaccess.study.access_parts import AccessMatrix, InMemory, Stored
 from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import GRAPH_FILE, read_graph, read_n_moves, write_graph
@@ -342,6 +343,13 @@ class Study:
             access[rows] = accessibility(times)
         return access
 
+    @property
+    def _matrix(self) -> AccessMatrix:
+        """The accessibilities; in memory only if they are there already."""
+        if "access" in self.__dict__:
+            return InMemory(self.access)
+        return Stored(self.arrays)
+
     # Results
 
     @property
@@ -353,11 +361,14 @@ class Study:
     @property
     def all_clusterings(self) -> dict[OfTask, StoredClustering]:
         """Clusterings of all poses, and of those that a task can start from."""
-        for text, content in self.read_jsons("clusters").items():
+        stored = self.read_jsons("clusters")
+        if stored.keys() - {name.text for name in self._clusterings}:
+            self.arrays.require_finished()
+        for text, content in stored.items():
             if (name := OfTask.parse(text)) not in self._clusterings:
                 with explain_result(self.path / "clusters" / f"{text}.json"):
                     self._clusterings[name] = StoredClustering.read(
-                        self.access, content, whole=not name.task
+                        self._matrix, content, whole=not name.task
                     )
         return dict(sorted(self._clusterings.items(), key=lambda item: item[0].key))
 

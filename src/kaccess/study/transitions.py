@@ -1,11 +1,12 @@
 """Estimating the transitions of a study: tile by tile, each stored when it is done."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from kaccess.access import (
+    Transitions,
     check_mirror,
     estimate_rows,
     estimate_to_standing,
@@ -18,9 +19,17 @@ from kaccess.base.progress import scale_progress
 from kaccess.base.types import Progress
 from kaccess.config import AccessConfig
 from kaccess.engines import Engine
+from kaccess.poses import Poses
 from kaccess.study.study import Study
 
-__all__ = ["estimate_once", "estimate_tiles", "record_access", "replay_once"]
+__all__ = [
+    "ComputeTiles",
+    "LocalTiles",
+    "estimate_once",
+    "estimate_tiles",
+    "record_access",
+    "replay_once",
+]
 
 
 def record_access(study: Study, config: AccessConfig, engine: str) -> None:
@@ -74,13 +83,51 @@ def replay_once(
         study.arrays.write_n_moves(replay.n_moves)
 
 
+ComputeTiles = Callable[[list[range], Progress], Iterator[tuple[range, Transitions]]]
+"""Estimates tiles: yields rows and their transitions, in any order, tiles perhaps
+joined. Its progress is called with (pairs done, pairs in these tiles)."""
+
+
+@dataclass(frozen=True)
+class LocalTiles:
+    """Estimates tiles in this process, one after the other.
+
+    Args:
+        poses: Poses of the study.
+        config: Time limit, and tolerances that decide when a pose is reached.
+        engine: Simulator.
+        nodes: Nodes of the posture graph, to find landings; None for none.
+    """
+
+    poses: Poses
+    config: AccessConfig
+    engine: Engine
+    nodes: Nodes | None = None
+
+    def __call__(
+        self, todo: list[range], progress: Progress
+    ) -> Iterator[tuple[range, Transitions]]:
+        """Yield rows and their transitions; small tiles are joined to a batch."""
+        n, done = len(self.poses), 0
+        n_pairs = n * sum(map(len, todo))
+        for rows in merge_rows(todo, self.engine.batch_size // n):
+            tile = estimate_rows(
+                self.poses,
+                rows,
+                self.config,
+                engine=self.engine,
+                nodes=self.nodes,
+                progress=scale_progress(progress, done, n * len(rows), n_pairs),
+            )
+            yield rows, tile
+            done += n * len(rows)
+
+
 def estimate_tiles(
     study: Study,
     tiles: Sequence[range],
-    config: AccessConfig,
-    engine: Engine,
+    compute: ComputeTiles,
     *,
-    nodes: Nodes | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Estimate and store the tiles that are not done yet.
@@ -88,26 +135,20 @@ def estimate_tiles(
     Args:
         study: Study.
         tiles: Rows of each tile.
-        config: Time limit, and tolerances that decide when a pose is reached.
-        engine: Simulator.
-        nodes: Nodes of the posture graph, to store landings; None for none.
+        compute: Estimates tiles, here or on other machines.
         progress: Called with (pairs done, pairs in these tiles).
     """
-    progress = progress or _ignore
+    show = progress or _ignore
     study.arrays.remove_drafts()
     row_done, n = study.arrays.rows_done(), study.n_poses
     todo = [rows for rows in tiles if not row_done[rows.start : rows.stop].all()]
     n_pairs = n * sum(map(len, tiles))
-    done = n_pairs - n * sum(map(len, todo))
-    progress(done, n_pairs)
-    for rows in merge_rows(todo, engine.batch_size // n):
-        part = scale_progress(progress, done, n * len(rows), n_pairs)
-        tile = estimate_rows(
-            study.poses, rows, config, engine=engine, nodes=nodes, progress=part
-        )
+    done = before = n_pairs - n * sum(map(len, todo))
+    show(done, n_pairs)
+    for rows, tile in compute(todo, lambda part, _: show(before + part, n_pairs)):
         study.arrays.write_rows(rows, tile.times, tile.outcomes, tile.landings)
         done += n * len(rows)
-        progress(done, n_pairs)
+        show(done, n_pairs)
 
 
 def _ignore(done: int, total: int) -> None:

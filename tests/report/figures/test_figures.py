@@ -9,6 +9,7 @@ from kaccess import InputError, pipeline
 from kaccess.cluster.regions import Regions
 from kaccess.report.figures import (
     draw_access,
+    draw_asymmetry,
     draw_chord,
     draw_curves,
     draw_exploration,
@@ -22,8 +23,10 @@ from kaccess.report.figures import (
     draw_times,
     pick_representatives,
 )
+from kaccess.report.figures.all_times import StoredTimes, iterate
 from kaccess.report.figures.style import ACCENT, FAINT, SERIES, STRONG
 from kaccess.report.rendering.render import render_poses
+from kaccess.study import Study
 
 X = np.inf
 
@@ -223,3 +226,53 @@ def test_each_distribution_has_its_curve_and_its_point(ax):
     points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in other.lines]
     assert points == [(1.2, 0.5), (30, 0.8)]
     assert [text.get_text() for text in other.texts] == ["ka", "rnd"]
+
+
+def test_figures_of_parts_equal_those_of_the_whole_matrix(clustered, monkeypatch):
+    study = Study(clustered)
+    monkeypatch.setattr("kaccess.study.arrays._READ_SIZE", 3 * study.n_poses)
+    stored, times = StoredTimes(study.arrays), study.times
+    assert len(list(iterate(stored))) > 3
+    for draw in (draw_times, draw_asymmetry, draw_reach):
+        figures = [Figure(), Figure()]
+        for figure, each in zip(figures, (stored, times), strict=True):
+            draw(figure.subplots(), each)
+        first, second = (describe(figure.axes[0]) for figure in figures)
+        assert first == second
+    np.testing.assert_array_equal(stored[np.array([4, 1])], times[[4, 1]])
+
+
+def describe(ax):
+    """Return all that axes show."""
+    lines = [line.get_ydata().tolist() for line in ax.get_lines()]
+    bars = [bar.get_height() for bar in ax.patches]
+    images = [image.get_array().filled(0).tolist() for image in ax.images]
+    return ax.get_title(), lines, bars, images
+
+
+def test_asymmetry_counts_each_pair_once(ax, monkeypatch):
+    """The same as a histogram of all pairs, whatever the size of the blocks."""
+    rng = np.random.default_rng(0)
+    times = np.where(rng.random((30, 30)) < 0.5, 3 * rng.random((30, 30)), X)
+    times[rng.random((30, 30)) < 0.1] = np.nan
+    times[3, 4] = times[4, 3] = 3.0  # the end of the last bin
+    there, back = np.nonzero(np.triu(np.isfinite(times) & np.isfinite(times.T), 1))
+    expected, *_ = np.histogram2d(
+        times[back, there], times[there, back], bins=60, range=[(0.0, 3.0)] * 2
+    )
+    linked = np.triu(np.isfinite(times) | np.isfinite(times.T), 1).sum()
+    monkeypatch.setattr("kaccess.report.figures.matrix._BLOCK", 7)
+    draw_asymmetry(ax, times)
+    np.testing.assert_array_equal(ax.images[0].get_array().filled(0), expected)
+    assert ax.get_title().startswith(f"{1 - len(there) / linked:.1%} ")
+
+
+def test_a_large_matrix_in_any_order_is_averaged_by_blocks(ax, monkeypatch):
+    monkeypatch.setattr("kaccess.report.figures.matrix._MOST_PIXELS", 4)
+    rng = np.random.default_rng(1)
+    times, order = 3 * rng.random((9, 9)), rng.permutation(9)
+    draw_access(ax, times, order=order)
+    access = np.exp(-times)[np.ix_(order, order)]
+    parts = [slice(0, 3), slice(3, 6), slice(6, 9)]
+    expected = [[access[a, b].mean() for b in parts] for a in parts]
+    np.testing.assert_allclose(ax.images[0].get_array(), expected)

@@ -3,15 +3,15 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from kaccess.base.types import Array
 from kaccess.poses import Poses
+from kaccess.report.figures.all_times import AllTimes
 from kaccess.report.figures.matrix import draw_access, draw_times
 from kaccess.report.figures.poses import draw_poses
 
 __all__ = ["make_overview"]
 
 
-def make_overview(poses: Poses, times: Array, images: np.ndarray | None) -> Figure:
+def make_overview(poses: Poses, times: AllTimes, images: np.ndarray | None) -> Figure:
     """Return one figure with poses, accessibility and times of a study.
 
     Args:

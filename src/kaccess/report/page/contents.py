@@ -13,10 +13,12 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, IntArray
 from kaccess.cluster.comparison import ComparisonRow
-from kaccess.config import DEFAULT_METHOD, TASKS
+from kaccess.cluster.regions import Reach
+from kaccess.config import DEFAULT_METHOD, REGION_SECONDS, TASKS
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import Curves, find_episode_steps, load_curves
 from kaccess.poses import Poses
+from kaccess.report.figures.all_times import StoredTimes, iterate
 from kaccess.report.page.motion import Motion, find_motion
 from kaccess.report.rendering.album import Album
 from kaccess.report.routes import (
@@ -28,7 +30,7 @@ from kaccess.report.routes import (
 )
 from kaccess.report.summary import Summary, summarize_study
 from kaccess.study import ROUTES, RunsName, StoredClustering, Study, TestName
-from kaccess.study.comparison import compare_clusterings, find_start_times
+from kaccess.study.comparison import compare_clusterings, find_reach
 from kaccess.study.graph_file import mark_graph
 from kaccess.study.timing import read_times
 
@@ -48,15 +50,15 @@ class Contents:
         study: Folder of the study, quoted for a command line.
         poses: Poses.
         summary: Summary of poses and times.
-        times: (n, n) seconds from pose i to pose j.
+        times: Seconds from pose i to pose j, read when asked for.
         to_standing: (n,) seconds from each pose to standing.
         routes: Routes of all poses, as the simulator plays them; empty without a plan.
         examples: Poses whose routes are shown.
         traps: Some of the poses that did not stand up, with the reason.
         clusterings: Clusterings by method; empty while times are missing.
         rivals: Quality of these clusterings and of other starts, one row each.
-        start_times: (k, n) seconds from starts to poses, by name of the starts; empty
-            while nothing is clustered.
+        reach: What starts reach, by name of the starts; empty while nothing is
+            clustered.
         curves: Learning curves by folder of runs, then by kind of starts.
         policies: Scores of the policies, by test.
         outdated: Tests of the guide before its graph changed; they are left out.
@@ -68,14 +70,14 @@ class Contents:
     study: str
     poses: Poses
     summary: Summary
-    times: Array
+    times: StoredTimes
     to_standing: Array
     routes: Sequence[PlayedRoute]
     examples: IntArray
     traps: Sequence[Trap]
     clusterings: Mapping[str, StoredClustering]
     rivals: Sequence[ComparisonRow]
-    start_times: Mapping[str, Array]
+    reach: Mapping[str, Reach]
     curves: Mapping[RunsName, Mapping[str, Curves]]
     policies: Mapping[TestName, Sequence[Mapping[str, Any]]]
     outdated: Sequence[TestName]
@@ -97,10 +99,11 @@ class Contents:
 
 def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
-    times = study.times
-    done = not np.isnan(times).any()
+    times = StoredTimes(study.arrays)
+    done = not any(np.isnan(each).any() for _, each in iterate(times))
     clusterings = study.clusterings if done else {}
     policies, outdated = read_scores(study)
+    t_0 = study.robot.scale.fit(REGION_SECONDS)
     routes = play_routes(study, np.arange(study.n_poses))
     return Contents(
         study=shlex.quote(str(study.path)),
@@ -113,7 +116,7 @@ def read_contents(study: Study) -> Contents:
         traps=find_traps(study, routes),
         clusterings=clusterings,
         rivals=compare_clusterings(study) if done else [],
-        start_times=find_start_times(study) if clusterings else {},
+        reach=find_reach(study, t_0) if clusterings else {},
         curves=_read_curves(study),
         policies=policies,
         outdated=outdated,

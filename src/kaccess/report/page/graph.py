@@ -66,7 +66,7 @@ def find_chains(contents: Contents) -> list[Chain | None]:
     """
     if contents.routes:
         return chain_played(contents.routes)
-    times, to_standing = contents.times, contents.to_standing
+    times, to_standing = contents.times[:], contents.to_standing
     return chain_routes(find_routes(times, to_standing), times, to_standing)
 
 
@@ -105,11 +105,12 @@ def _make_pose_table(
 ) -> dict[str, list[Any]]:
     """Return the data of each pose, by column."""
     kind = {case: number for number, case in enumerate(contacts)}
-    home = main.centroids[main.labels]
+    from_centroids = contents.times[main.centroids]
+    own = from_centroids[main.labels, np.arange(len(main.labels))]
     return {
         "cluster": main.labels.tolist(),
         "contact": [kind[case] for case in contents.cases],
-        "fromCentroid": _round_all(contents.times[home, np.arange(len(home))]),
+        "fromCentroid": _round_all(own),
         "toStanding": _round_all(contents.to_standing),
         "chain": [None if chain is None else _list_moves(chain) for chain in chains],
         "route": _round_all(_measure(chains)),

@@ -7,13 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kaccess.access import Connectivity
-from kaccess.base.types import Array, IntArray
+from kaccess.base.types import IntArray
 from kaccess.report.figures import (
     draw_access,
     draw_asymmetry,
     draw_reach,
     draw_times,
 )
+from kaccess.report.figures.all_times import AllTimes
 from kaccess.report.figures.style import figure_style, make_figure
 from kaccess.report.page.contents import Contents
 from kaccess.report.page.parts import Drawing, Facts, Gallery, Missing, Part, Section
@@ -133,7 +134,7 @@ def _draw_times(contents: Contents) -> list[Drawing]:
 
 
 def _make_figure(
-    draw: Callable[[Axes, Array], None], times: Array, height: float
+    draw: Callable[[Axes, AllTimes], None], times: AllTimes, height: float
 ) -> Figure:
     with figure_style():
         figure = make_figure(height=height)

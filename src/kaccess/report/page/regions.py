@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kaccess.base.types import Array
 from kaccess.cluster.k_means import make_features
-from kaccess.cluster.regions import Regions, measure_reach, measure_regions
+from kaccess.cluster.regions import Reach, Regions
 from kaccess.config import REGION_SECONDS
 from kaccess.report.figures import draw_exploration, draw_metric, draw_redundancy
 from kaccess.report.figures.style import figure_style, make_figure
@@ -24,14 +23,10 @@ _N_POSES = 500  # the first ones, for pairs of poses
 def make_regions_section(contents: Contents) -> Section:
     """Return what the paper's distributions of starts reach, and how redundantly."""
     title, t_0 = "Exploration regions", contents.poses.robot.scale.fit(REGION_SECONDS)
-    found = {
-        name: contents.start_times[name]
-        for name in TABLE_II
-        if name in contents.start_times
-    }
+    found = {name: contents.reach[name] for name in TABLE_II if name in contents.reach}
     if not found:
         return Section("regions", title, "", [suggest_clustering(contents)])
-    regions = {name: measure_regions(times, t_0) for name, times in found.items()}
+    regions = {name: reach.regions for name, reach in found.items()}
     lead = (
         f"A start explores the poses that it reaches in less than {t_0:.2g} s. Good "
         "starts reach many poses (up), and few of them from many starts (left)."
@@ -49,7 +44,7 @@ def _draw_metric(contents: Contents, t_0: float) -> Drawing:
     features = make_features(poses.gravity, poses.joints)[:_N_POSES]
     first, second = np.nonzero(~np.eye(len(features), dtype=bool))
     distances = np.linalg.norm(features[first] - features[second], axis=1)
-    times = contents.times[first, second]
+    times = contents.times[:_N_POSES][first, second]
     with figure_style():
         figure = make_figure()
         draw_metric(figure.subplots(), distances, times, t_0=t_0)
@@ -65,11 +60,11 @@ def _draw_metric(contents: Contents, t_0: float) -> Drawing:
 
 
 def _draw_exploration(
-    contents: Contents, found: Mapping[str, Array], t_0: float
+    contents: Contents, found: Mapping[str, Reach], t_0: float
 ) -> Drawing:
     limit = contents.summary.settings["access"]["time_limit"]
     limits = np.linspace(0.0, limit, _N_LIMITS)
-    shares = {name: measure_reach(times, limits) for name, times in found.items()}
+    shares = {name: reach.measure(limits) for name, reach in found.items()}
     with figure_style():
         figure = make_figure()
         draw_exploration(figure.subplots(), shares, limits, t_0=t_0)
