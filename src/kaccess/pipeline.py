@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kaccess.base.errors import InputError
 from kaccess.base.machine import describe_machine
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.base.watch import Watch, run_silently
@@ -27,6 +28,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    PairsConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -45,6 +47,7 @@ from kaccess.study import Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
 from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
 from kaccess.study.lock import claim_graph
+from kaccess.study.marking import unmark_partial
 from kaccess.study.origin import describe_origin
 from kaccess.study.transitions import (
     estimate_once,
@@ -170,24 +173,35 @@ def access(
     *,
     engine: _AnyEngine = "mujoco",
     only_rows: range | None = None,
+    pairs: PairsConfig | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Estimate the transition times between all poses, tile by tile.
+    """Estimate the transition times between all poses, tile by tile, or some of them.
 
     Args:
         study: Study or its folder.
         config: Time limit, and tolerances that decide when a pose is reached.
         engine: Name of the engine, or its settings.
         only_rows: Estimate only the tiles with these rows, to split the work.
+        pairs: Estimate only the pairs that matter; by default all.
         progress: Called with (pairs done, pairs to do).
     """
-    study = Study.open(study)
+    study, some = Study.open(study), pairs is not None and pairs.pairs is not None
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
+    if some and only_rows is not None:
+        raise InputError("`only_rows` has no effect with `pairs`. Give one of them.")
     simulator = make_engine(engine, study.robot, study.still)
     record_access(study, config, EngineConfig.of(engine).recorded)
     nodes = estimate_once(study, config, simulator)
-    estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
+    if some:
+        from kaccess.study.pairs import estimate_some  # scikit-learn takes seconds
+
+        assert pairs is not None
+        estimate_some(study, config, pairs, simulator, nodes=nodes, progress=progress)
+    else:
+        unmark_partial(study)
+        estimate_tiles(study, tiles, config, simulator, nodes=nodes, progress=progress)
     replay_once(study, config, make_replayer(engine, study.robot, study.still), nodes)
     return study
 

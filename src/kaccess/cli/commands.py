@@ -20,6 +20,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    PairsConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -124,6 +125,7 @@ def sample(
 def access(
     study: _Study,
     config: OmitArgPrefixes[AccessConfig],
+    pairs: OmitArgPrefixes[PairsConfig],
     engine: _Engine,
     only_rows: str | None = None,
 ) -> None:
@@ -132,6 +134,7 @@ def access(
     Args:
         study: Folder of the study.
         config: Transition from pose i to pose j, and when j counts as reached.
+        pairs: Which pairs are estimated: all, or those that matter for a goal.
         engine: Simulator.
         only_rows: START:STOP, estimate only the tiles that contain any of these rows.
             This splits the work over processes or machines that share the folder.
@@ -139,7 +142,7 @@ def access(
     from kaccess import pipeline
 
     rows = None if only_rows is None else parse_rows(only_rows)
-    watch(pipeline.access, study, config, engine=engine, only_rows=rows)
+    watch(pipeline.access, study, config, engine=engine, only_rows=rows, pairs=pairs)
 
 
 def grow(study: _Study, config: OmitArgPrefixes[GrowConfig], engine: _Engine) -> None:

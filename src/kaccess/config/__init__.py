@@ -33,6 +33,7 @@ from kaccess.config.names import (
     PresetName,
     TaskName,
 )
+from kaccess.config.pairs import PairGoal, PairsConfig
 from kaccess.config.presets import PRESETS, Preset
 from kaccess.config.scale import ForBittle, Scale
 from kaccess.config.study import (
@@ -71,6 +72,8 @@ __all__ = [
     "FrameworkName",
     "Method",
     "MethodInfo",
+    "PairGoal",
+    "PairsConfig",
     "PlayConfig",
     "Port",
     "Preset",

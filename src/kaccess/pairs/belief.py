@@ -12,12 +12,13 @@ from kaccess.access import accessibility
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import FLOOR
 
-__all__ = ["Belief", "believe", "fill_access"]
+__all__ = ["Belief", "believe", "fill_access", "fill_believed"]
 
 _TREES, _RATE = 120, 0.1
 _PRIOR = 2.0  # weight of the mean share of reached pairs, in pairs
 _FEWEST = 50  # pairs to learn from; with fewer, the share of reached ones is believed
 _BLOCK = 2**18  # pairs that are predicted at once
+EVEN = 0.5  # probability above which a pair is believed to be reached
 
 
 class Belief:
@@ -115,3 +116,18 @@ def fill_access(times: Array, chance: Array, bar: float) -> Array:
     typical = np.exp(-np.median(reached)) if len(reached) else FLOOR
     believed = np.where(chance > bar, typical, FLOOR).astype(np.float32)
     return np.where(np.isnan(times), believed, accessibility(times))
+
+
+def fill_believed(times: Array, features: Array, poses: IntArray) -> Array:
+    """Return all accessibilities, (n, n), those of some poses as they are believed.
+
+    Pairs that are neither estimated nor from or to these poses are not reached.
+    """
+    access = fill_access(times, np.zeros_like(times), 1.0)
+    if len(poses):
+        rows, columns = believe(times, features, poses)
+        access[poses] = fill_access(times[poses], rows, EVEN)
+        arriving = fill_access(times[:, poses], columns.T, EVEN)
+        unknown = np.isnan(times[:, poses])
+        access[:, poses] = np.where(unknown, arriving, access[:, poses])
+    return access

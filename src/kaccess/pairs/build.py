@@ -37,7 +37,11 @@ def build_centroids(
 
 
 def swap_centroids(
-    leaving: Array, arriving: Array, candidates: IntArray, chosen: IntArray, alpha: float
+    leaving: Array,
+    arriving: Array,
+    candidates: IntArray,
+    chosen: IntArray,
+    alpha: float,
 ) -> tuple[IntArray, float]:
     """Swap each of the chosen for the best candidate, while the index rises.
 
@@ -60,9 +64,13 @@ def swap_centroids(
 
 @compiled
 def _score_all(
-    leaving: Array, arriving: Array, candidates: IntArray, chosen: IntArray, alpha: float
+    leaving: Array,
+    arriving: Array,
+    candidates: IntArray,
+    chosen: IntArray,
+    alpha: float,
 ) -> Array:
-    """Return the index with each candidate added to the chosen, (m,); -inf for these."""
+    """Return the index with each candidate added, (m,); -inf for the chosen."""
     scores = np.full(len(candidates), -np.inf)
     is_chosen = np.zeros(len(candidates), np.bool_)
     is_chosen[chosen] = True

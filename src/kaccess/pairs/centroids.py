@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.pairs.belief import believe, fill_access
+from kaccess.pairs.belief import EVEN, believe, fill_access
 from kaccess.pairs.build import build_centroids, swap_centroids
 from kaccess.pairs.lazy import LazyPairs
 
@@ -25,7 +25,7 @@ __all__ = ["CentroidSearch", "find_centroids", "pick_centroids"]
 _SCREENING = 0.3  # share of all pairs by which candidates are found
 _SAMPLED = 0.04  # share of the poses to which candidates are tried at first
 _ROUND = 0.08  # share of all pairs that a round asks for
-_EVEN, _CAREFUL = 0.5, 0.8  # probability above which a centroid reaches a member
+_CAREFUL = 0.8  # probability above which a centroid counts as reaching a member
 _FEWEST = 24  # candidates
 
 
@@ -132,9 +132,7 @@ def _screen(
         alive, more = alive[order[: max(n_wanted, len(alive) // 2)]], n_tries
 
 
-def _try_rows(
-    pairs: LazyPairs, candidates: IntArray, rng: np.random.Generator
-) -> None:
+def _try_rows(pairs: LazyPairs, candidates: IntArray, rng: np.random.Generator) -> None:
     """Ask where candidates lead, for a few random poses."""
     n = len(pairs)
     count = max(8, int(_SAMPLED * n))
@@ -150,13 +148,13 @@ def _solve(
     alpha: float,
     *,
     start: IntArray | None = None,
-    bar: float = _EVEN,
+    bar: float = EVEN,
     exactly: bool = False,
 ) -> tuple[CentroidSearch, Array, Array]:
     """Return the best centroids, and the beliefs of their rows and columns, (k, n)."""
     rows, columns = believe(times, features, candidates)
     leaving = fill_access(times[candidates], rows, bar)
-    arriving = fill_access(times[:, candidates].T, columns, _EVEN)
+    arriving = fill_access(times[:, candidates].T, columns, EVEN)
     k_max = min(k_max, len(candidates))
     if start is None:
         built, indices = build_centroids(leaving, arriving, candidates, k_max, alpha)

@@ -29,7 +29,7 @@ class LazyPairs:
     def __init__(
         self, n: int, estimate: Estimate, budget: int, progress: Progress | None = None
     ) -> None:
-        self.budget = min(budget, n * (n - 1))
+        self.budget = self._total = min(budget, n * (n - 1))
         self.n_asked = 0
         self.times = np.full((n, n), np.nan, np.float32)
         self._estimate, self._progress = estimate, progress
@@ -65,7 +65,7 @@ class LazyPairs:
             self._add(source[asked], goal[asked])
             self.n_asked += len(asked)
         if self._progress:
-            self._progress(self.n_asked, self.budget)
+            self._progress(self.n_asked, self._total)
         return len(asked) == len(pairs)
 
     def _add(self, source: IntArray, goal: IntArray) -> None:
@@ -111,8 +111,9 @@ def replay_pairs(
     def answer(source: IntArray, goal: IntArray) -> Transitions:
         found, where = None, (source, goal)
         if landings is not None:
-            parts = (landings.node, landings.distance, landings.seconds)
-            found = Landings(*(part[where] for part in parts))
+            found = Landings(
+                landings.node[where], landings.distance[where], landings.seconds[where]
+            )
         return Transitions(times[where], ends[where].astype(np.uint8), found)
 
     return answer

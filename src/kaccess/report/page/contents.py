@@ -98,7 +98,7 @@ class Contents:
 def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
     times = study.times
-    done = not np.isnan(times).any()
+    done = study.partial is not None or not np.isnan(times).any()
     clusterings = study.clusterings if done else {}
     policies, outdated = read_scores(study)
     routes = play_routes(study, np.arange(study.n_poses))
