@@ -92,6 +92,7 @@ def run(
     *,
     seed: int = 0,
     model: RobotConfig | None = None,
+    pairs: str | None = None,
     engine: _AnyEngine = "mujoco",
     watch: Watch = run_silently,
 ) -> Study:
@@ -103,13 +104,16 @@ def run(
         preset: Size of the study: tiny (seconds), quick (minutes), paper (an hour).
         seed: Seed of all draws.
         model: What to set about the model, if what is found in it is not right.
+        pairs: Share of the pairs to estimate, such as 20%, or 100%; by default that of
+            the preset.
         engine: Name of the engine, or its settings.
         watch: Runs each stage; the command line shows progress and results with it.
     """
     size, threads = PRESETS[preset], EngineConfig.of(engine).threads
     poses = SampleConfig(n=size.poses, seed=seed)
     made = watch(sample, robot, study, poses, model=model, engine=engine)
-    watch(access, made, AccessConfig(), engine=engine)
+    some = PairsConfig(pairs=pairs or size.pairs)
+    watch(access, made, AccessConfig(), engine=engine, pairs=some)
     if made.plan is not None and size.growth:
         growth = replace(size.growth, seed=seed)
         if not has_grown(made, growth):
@@ -186,7 +190,7 @@ def access(
         pairs: Estimate only the pairs that matter; by default all.
         progress: Called with (pairs done, pairs to do).
     """
-    study, some = Study.open(study), pairs is not None and pairs.pairs is not None
+    study, some = Study.open(study), pairs is not None and not pairs.is_all
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
     if some and only_rows is not None:

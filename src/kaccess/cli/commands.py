@@ -64,6 +64,7 @@ def run(
     engine: _Engine,
     preset: PresetName = "quick",
     seed: int = 0,
+    pairs: str | None = None,
 ) -> None:
     """Run all stages on a robot. Run it again to resume.
 
@@ -76,11 +77,20 @@ def run(
         preset: tiny: 20 poses, seconds; quick: 200 poses, minutes, with a short
             training; paper: 1000 poses, an hour.
         seed: Seed of all draws.
+        pairs: Share of the pairs to estimate, such as 20%, as in access; by default
+            that of the preset.
     """
     from kaccess import pipeline
 
     pipeline.run(
-        robot, study, preset, seed=seed, model=model, engine=engine, watch=watch
+        robot,
+        study,
+        preset,
+        seed=seed,
+        model=model,
+        pairs=pairs,
+        engine=engine,
+        watch=watch,
     )
     size = PRESETS[preset]
     if size.train is None:

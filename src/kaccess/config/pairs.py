@@ -39,9 +39,19 @@ class PairsConfig:
             unused = ("goal", "starts", "confidence", "seed")
             check_left_out(self, unused, "without `pairs`")
             return
-        if self.goal != "coverage":
+        if not self.starts_matter:
             check_left_out(self, ("starts",), f"with goal {self.goal}")
         self.count(2)
+
+    @property
+    def starts_matter(self) -> bool:
+        """Whether the pairs depend on `starts`."""
+        return self.goal == "coverage"
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all pairs are estimated."""
+        return self.pairs in (None, "100%")
 
     def count(self, n: int) -> int:
         """Return how many pairs of n poses are estimated at most."""

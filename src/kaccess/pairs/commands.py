@@ -25,8 +25,9 @@ from kaccess.pairs.lazy import LazyPairs
 
 __all__ = ["CommandSearch", "find_commands", "join_landings"]
 
-_FIRST = 4  # poses from which each command is tried first
+_FIRST = 4  # poses from which each command is tried first; fewer of few poses
 _SURE = 48  # poses from which a command is tried before it is tried from all
+_SHARE = 1 / 8  # of all poses, if that is less
 _AT_ONCE = 8  # commands that are tried from more poses at once
 _DOUBT = 1.0  # standard errors that are added to a gain
 _SMALL = 0.002  # gain in value that is too small to matter [-]
@@ -80,7 +81,7 @@ def find_commands(
         return _make_plan(pairs, nodes, standing, chosen, horizon).values
 
     values = revalue()
-    trials.extend(np.arange(n), min(_FIRST, n))
+    trials.extend(np.arange(n), max(1, min(_FIRST, pairs.room // (3 * n))))
     while True:
         gain, error = trials.measure_gains(values)
         still = np.setdiff1d(np.arange(n), chosen)
@@ -91,22 +92,25 @@ def find_commands(
         if _try_more(trials, still, gain, error):
             continue
         best = int(still[gain[still].argmax()])
-        if trials.extend(np.array([best]), n):
-            chosen.append(best)
-            values = revalue()
+        if n - trials.counts[best] > pairs.room:  # half a column would be of no use
+            return CommandSearch(np.array(chosen, np.int64), values, most, False)
+        trials.extend(np.array([best]), n)
+        chosen.append(best)
+        values = revalue()
 
 
 def _try_more(trials: "_Trials", still: IntArray, gain: Array, error: Array) -> bool:
     """Try promising commands from more poses; return False if none needs it."""
     hopeful = still[np.argsort(-(gain + _DOUBT * error)[still], kind="stable")]
-    hopeful, sure = hopeful[:_AT_ONCE], min(_SURE, len(gain))
+    hopeful, sure = hopeful[:_AT_ONCE], trials.sure
     best = still[gain[still].argmax()]
     if trials.counts[best] >= sure and best in hopeful[: 1 + _AT_ONCE // 4]:
         return False
     unsure = hopeful[trials.counts[hopeful] < sure]
-    if not len(unsure):
+    count = 2 * int(trials.counts[unsure].max(initial=0))
+    if not len(unsure) or not trials.can_extend(unsure, count, keep=best):
         return False
-    trials.extend(unsure, 2 * int(trials.counts[unsure].max()))
+    trials.extend(unsure, count)
     return True
 
 
@@ -120,19 +124,28 @@ class _Trials:
         self._worth = np.zeros((0, len(order)))
         self._node = np.zeros((0, len(order)), np.int64)
 
-    def extend(self, commands: IntArray, count: int) -> bool:
-        """Try commands from more poses; return False if the budget does not allow."""
+    @property
+    def sure(self) -> int:
+        """Poses from which a command is tried before it is tried from all."""
+        return max(1, min(_SURE, int(_SHARE * len(self._order))))
+
+    def can_extend(self, commands: IntArray, count: int, *, keep: int) -> bool:
+        """Return whether pairs are left then to try one command from all poses."""
+        more = np.maximum(0, count - self.counts[commands]).sum()
+        return bool(more + len(self._order) - self.counts[keep] <= self._pairs.room)
+
+    def extend(self, commands: IntArray, count: int) -> None:
+        """Try commands from more poses, as far as the budget allows."""
         n, count = len(self._order), min(count, len(self._order))
         source = np.repeat(self._order[:count], len(commands))
         goal = np.tile(commands, count)
-        whole = self._pairs.ask(source, goal)
+        self._pairs.ask(source, goal)
         tried = self._pairs.known[self._order][:, commands]
         # Poses up to the first one that was not tried: the budget may end between.
         self.counts[commands] = np.where(tried.all(axis=0), n, tried.argmin(axis=0))
         self._grow(int(self.counts[commands].max()))
         for command in commands:
             self._store(int(command))
-        return whole
 
     def _grow(self, count: int) -> None:
         extra = max(0, count - len(self._worth))

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from kaccess.base.errors import InputError
 from kaccess.base.stats import Interval, wilson
 from kaccess.base.types import IntArray
 from kaccess.pairs.lazy import LazyPairs
 
 __all__ = ["estimate_coverage"]
 
-_BATCH = 50  # poses that are tried at once
+_BATCH, _SHARE = 10, 0.02  # poses that are tried at once: so many, or this share
 
 
 def estimate_coverage(
@@ -31,13 +32,18 @@ def estimate_coverage(
         confidence: Confidence level of the interval, in (0, 1).
         half_width: Stop when the interval is no wider than twice this [-].
     """
-    n = len(pairs)
+    n, batch = len(pairs), max(_BATCH, int(_SHARE * len(pairs)))
+    if pairs.room < batch * len(starts):
+        raise InputError(
+            f"The coverage of {len(starts)} starts needs {batch * len(starts)} pairs "
+            f"or more, got {pairs.room}. Give more `pairs`."
+        )
     order = np.random.default_rng([seed, n, 2]).permutation(n)
     hits, tried = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
     n_reached = n_drawn = 0
     share = Interval(0.0, 0.0, 1.0)
-    for at in range(0, n, _BATCH):
-        drawn = order[at : at + _BATCH]
+    for at in range(0, n, batch):
+        drawn = order[at : at + batch]
         reached = _try_starts(pairs, starts, drawn, hits, tried)
         if reached is None:  # the budget ended within this batch
             break

@@ -74,7 +74,9 @@ def estimate_some(
             "`goal` cannot be routes: this robot does not stay standing, so that there "
             "is nothing to lead to. Choose clusters."
         )
-    starts = _find_starts(study, pairs) if pairs.goal == "coverage" else None
+    if study.partial is not None and study.partial["asked"] == _list(pairs):
+        return FoundPairs(0, int(study.partial["estimated"]))
+    starts = _find_starts(study, pairs) if pairs.starts_matter else None
     folder = study.path / _FOLDER
     with hold_folders([folder]):
         store = PairStore(study, config, engine, nodes, folder)
@@ -159,16 +161,20 @@ def _find_starts(study: Study, pairs: PairsConfig) -> IntArray:
     return centroids
 
 
+def _list(pairs: PairsConfig) -> dict[str, Any]:
+    """Return the settings as they are stored, without those of no effect."""
+    settings = asdict(pairs)
+    return {k: v for k, v in settings.items() if k != "starts" or pairs.starts_matter}
+
+
 def _describe(
     study: Study, pairs: PairsConfig, found: FoundPairs
 ) -> dict[str, Any] | None:
     """Return what the settings say of the pairs; None if all are estimated."""
     if found.n_known == study.n_poses * (study.n_poses - 1):
         return None
-    asked, before = asdict(pairs), (study.partial or {}).get("candidates")
-    if pairs.goal != "coverage":
-        del asked["starts"]
-    section: dict[str, Any] = {"estimated": found.n_known, "asked": asked}
+    before = (study.partial or {}).get("candidates")
+    section: dict[str, Any] = {"estimated": found.n_known, "asked": _list(pairs)}
     if found.candidates is not None or before is not None:
         some = found.candidates
         section["candidates"] = before if some is None else some.tolist()
