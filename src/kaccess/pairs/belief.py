@@ -14,7 +14,7 @@ from kaccess.config import FLOOR
 
 __all__ = ["Belief", "believe", "fill_access", "fill_believed"]
 
-_TREES, _RATE = 120, 0.1
+_TREES, _RATE = 80, 0.12
 _PRIOR = 2.0  # weight of the mean share of reached pairs, in pairs
 _FEWEST = 50  # pairs to learn from; with fewer, the share of reached ones is believed
 _BLOCK = 2**18  # pairs that are predicted at once

@@ -9,11 +9,18 @@ from kaccess.cluster.index import compute_index
 __all__ = ["build_centroids", "swap_centroids"]
 
 _MIN_GAIN = 1e-3  # of the index, as in the swaps of K-Access
-_MOST_ROUNDS = 4  # of swaps
+_MOST_ROUNDS = 3  # of swaps
+_PATIENCE = 10  # candidates that are added without a better index
 
 
 def build_centroids(
-    leaving: Array, arriving: Array, candidates: IntArray, k_max: int, alpha: float
+    leaving: Array,
+    arriving: Array,
+    candidates: IntArray,
+    k_max: int,
+    alpha: float,
+    *,
+    until_worse: bool = False,
 ) -> tuple[IntArray, Array]:
     """Add candidates one by one, each time the one with the highest index.
 
@@ -21,11 +28,12 @@ def build_centroids(
         leaving: (m, n) access from each candidate to each pose.
         arriving: (m, n) access from each pose to each candidate.
         candidates: (m,) pose numbers, ascending.
-        k_max: Number of candidates to add.
+        k_max: Number of candidates to add, at most.
         alpha: Penalty for each cluster with only one pose.
+        until_worse: Whether to stop when several more have not raised the index.
 
     Returns:
-        (k_max,) places among the candidates in the order of adding, and the index of
+        (k,) places among the candidates in the order of adding, and the index of
         the first 1, 2, ... of them.
     """
     chosen, indices = np.zeros(0, np.int64), np.full(k_max, -np.inf)
@@ -33,7 +41,9 @@ def build_centroids(
         scores = _score_all(leaving, arriving, candidates, chosen, alpha)
         chosen = np.append(chosen, scores.argmax())
         indices[k] = scores.max()
-    return chosen, indices
+        if until_worse and k - indices[: k + 1].argmax() >= _PATIENCE:
+            break
+    return chosen, indices[: len(chosen)]
 
 
 def swap_centroids(

@@ -24,8 +24,9 @@ __all__ = ["CentroidSearch", "find_centroids", "pick_centroids"]
 
 _SCREENING = 0.3  # share of all pairs by which candidates are found
 _SAMPLED = 0.04  # share of the poses to which candidates are tried at first
-_ROUND = 0.08  # share of all pairs that a round asks for
-_CAREFUL = 0.8  # probability above which a centroid counts as reaching a member
+_LAST = 0.25  # share of all pairs that are left when poses must be surely reached
+_ROUND = 0.12  # share of all pairs that a round asks for
+_HOPEFUL, _CAREFUL = 0.3, 0.8  # probability at which a centroid reaches a member
 _FEWEST = 24  # candidates
 
 
@@ -75,20 +76,24 @@ def find_centroids(
     _try_rows(pairs, candidates, rng)
     batch = max(n, int(_ROUND * room))
     start: IntArray | None = None
+    bar = _HOPEFUL
     while True:
         found, rows, columns = _solve(
-            pairs.times, features, candidates, k_max, alpha, start=start
+            pairs.times, features, candidates, k_max, alpha, start=start, bar=bar
         )
         sure = confidence is not None and found.doubt <= 1 - confidence
-        if sure or not pairs.room or not _verify(pairs, found, rows, columns, batch):
-            break
+        more = not sure and _verify(pairs, found, rows, columns, batch)
         start = found.centroids
+        if bar == _HOPEFUL and (not more or pairs.room < _LAST * room):
+            start, bar = None, _CAREFUL  # from now on as the result is chosen
+        elif not more:
+            break
     return pick_centroids(pairs.times, features, candidates, k_max=k_max, alpha=alpha)
 
 
 def count_candidates(n: int, room: int) -> int:
     """Return how many candidates to look for, with so many pairs to ask."""
-    return int(np.clip(2 * room // n, _FEWEST, max(_FEWEST, n // 8)))
+    return int(np.clip(2 * room // n, _FEWEST, max(_FEWEST, n // 4)))
 
 
 def pick_centroids(
@@ -157,7 +162,9 @@ def _solve(
     arriving = fill_access(times[:, candidates].T, columns, EVEN)
     k_max = min(k_max, len(candidates))
     if start is None:
-        built, indices = build_centroids(leaving, arriving, candidates, k_max, alpha)
+        built, indices = build_centroids(
+            leaving, arriving, candidates, k_max, alpha, until_worse=not exactly
+        )
         k = k_max if exactly else 1 + int(np.argmax(indices))
         chosen = built[:k]
     else:

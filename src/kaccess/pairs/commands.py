@@ -92,6 +92,9 @@ def find_commands(
         if _try_more(trials, still, gain, error):
             continue
         best = int(still[gain[still].argmax()])
+        if gain[best] < _SMALL and trials.counts[still].min() < n:
+            trials.extend(still, 2 * int(trials.counts[still].min()))
+            continue
         if n - trials.counts[best] > pairs.room:  # half a column would be of no use
             return CommandSearch(np.array(chosen, np.int64), values, most, False)
         trials.extend(np.array([best]), n)
