@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kaccess.base.errors import InputError
 from kaccess.base.machine import describe_machine
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.base.watch import Watch, run_silently
@@ -28,6 +29,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    PairsConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -46,6 +48,7 @@ from kaccess.study import Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
 from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
 from kaccess.study.lock import claim_cluster, claim_graph
+from kaccess.study.marking import unmark_partial
 from kaccess.study.origin import describe_origin
 from kaccess.study.transitions import (
     estimate_once,
@@ -90,6 +93,7 @@ def run(
     *,
     seed: int = 0,
     model: RobotConfig | None = None,
+    pairs: str | None = None,
     engine: _AnyEngine = "mujoco",
     watch: Watch = run_silently,
 ) -> Study:
@@ -101,13 +105,16 @@ def run(
         preset: Size of the study: tiny (seconds), quick (minutes), paper (an hour).
         seed: Seed of all draws.
         model: What to set about the model, if what is found in it is not right.
+        pairs: Share of the pairs to estimate, such as 20%, or 100%; by default that of
+            the preset.
         engine: Name of the engine, or its settings.
         watch: Runs each stage; the command line shows progress and results with it.
     """
     size, threads = PRESETS[preset], EngineConfig.of(engine).threads
     poses = SampleConfig(n=size.poses, seed=seed)
     made = watch(sample, robot, study, poses, model=model, engine=engine)
-    watch(access, made, AccessConfig(), engine=engine)
+    some = PairsConfig(pairs=pairs or size.pairs)
+    watch(access, made, AccessConfig(), engine=engine, pairs=some)
     if made.plan is not None and size.growth:
         growth = replace(size.growth, seed=seed)
         if not has_grown(made, growth):
@@ -174,30 +181,43 @@ def access(
     *,
     engine: _AnyEngine = "mujoco",
     only_rows: range | None = None,
+    pairs: PairsConfig | None = None,
     cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Estimate the transition times between all poses, tile by tile.
+    """Estimate the transition times between all poses, tile by tile, or some of them.
 
     Args:
         study: Study or its folder.
         config: Time limit, and tolerances that decide when a pose is reached.
         engine: Name of the engine, or its settings.
         only_rows: Estimate only the tiles with these rows, to split the work.
+        pairs: Estimate only the pairs that matter; by default all.
         cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (pairs done, pairs to do).
     """
-    study = Study.open(study)
+    study, some = Study.open(study), pairs is not None and not pairs.is_all
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
+    if some and only_rows is not None:
+        raise InputError("`only_rows` has no effect with `pairs`. Give one of them.")
     robot, still = study.robot, study.still
     alone = claim_cluster(study.path) if cluster else nullcontext()
     with alone, open_workplace(cluster) as place:
         simulator = place.make_engine(engine, robot, still)
         record_access(study, config, EngineConfig.of(engine).recorded)
         nodes = estimate_once(study, config, simulator)
-        compute = place.make_tiles(study, config, engine, simulator, nodes)
-        estimate_tiles(study, tiles, compute, progress=progress)
+        if some:
+            from kaccess.study.pairs import estimate_some  # scikit-learn takes seconds
+
+            assert pairs is not None
+            estimate_some(
+                study, config, pairs, simulator, nodes=nodes, progress=progress
+            )
+        else:
+            unmark_partial(study)
+            compute = place.make_tiles(study, config, engine, simulator, nodes)
+            estimate_tiles(study, tiles, compute, progress=progress)
         replay_once(study, config, place.make_replayer(engine, robot, still), nodes)
     return study
 

@@ -18,7 +18,7 @@ from kaccess.access.commands import Commands
 from kaccess.access.landings import AT_NODE, Landings, Nodes
 from kaccess.base.types import Array, BoolArray, IntArray
 
-__all__ = ["Plan", "count_chain_moves"]
+__all__ = ["Plan", "count_chain_moves", "weigh_landings"]
 
 _N_NEAR = 8  # poses nearby whose landings are averaged
 _FAR = 3.0  # [tolerances], distance from its node at which a landing counts half
@@ -55,7 +55,7 @@ class Plan:
         n, m = landings.node.shape
         postures = nodes.places[:, :-1]
         self._tree, self._standing = KDTree(postures), postures[-1]
-        worth = _weigh(landings, horizon)
+        worth = weigh_landings(landings, np.arange(n)[:, None], n, horizon)
         self.values, quality = _iterate(nodes.places[:n], landings.node, worth)
         hold = np.zeros((1, m))
         hold[0, -1] = 1.0  # a standing robot keeps standing
@@ -141,12 +141,20 @@ def _find_near(tree: KDTree, points: Array) -> tuple[Array, IntArray]:
     return np.asarray(distance), np.asarray(near)
 
 
-def _weigh(landings: Landings, horizon: float) -> Array:
-    """Return the factor from the value of a landing to that of its move, (n, m)."""
-    n = len(landings.node)
+def weigh_landings(
+    landings: Landings, poses: IntArray, n: int, horizon: float
+) -> Array:
+    """Return the factor from the value of a landing to that of its move.
+
+    Args:
+        landings: Where moves ended.
+        poses: Pose from which each move began; it can be broadcast to the landings.
+        n: Number of poses, which is the number of the node standing.
+        horizon: Time over which values fall to 1/e [s].
+    """
     rested = np.isfinite(landings.seconds)
     worth = np.exp(-np.where(rested, landings.seconds, horizon) / horizon)
-    worth *= landings.node != np.arange(n)[:, None]  # to stay leads nowhere
+    worth *= landings.node != poses  # to stay leads nowhere
     trust = 1 / (1 + (landings.distance / _FAR) ** 2)
     at_standing = landings.node == n
     stands = at_standing & (landings.distance < _STANDS)

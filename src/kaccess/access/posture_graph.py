@@ -11,7 +11,7 @@ import numpy as np
 from kaccess.access.commands import Commands
 from kaccess.access.landings import Landings, Nodes
 from kaccess.access.plan import Plan
-from kaccess.base.types import Array, Progress
+from kaccess.base.types import Array, IntArray, Progress
 from kaccess.engines import Engine
 from kaccess.poses import level
 
@@ -55,10 +55,20 @@ class PostureGraph:
     landings: Landings
 
     @classmethod
-    def between(cls, nodes: Nodes, landings: Landings) -> "PostureGraph":
-        """Return the graph of all moves between poses, and of those to standing."""
+    def between(
+        cls, nodes: Nodes, landings: Landings, commanded: IntArray | None = None
+    ) -> "PostureGraph":
+        """Return the graph of all moves between poses, and of those to standing.
+
+        Args:
+            nodes: n poses, and standing as node n.
+            landings: (n, m + 1) landings of the moves to poses, and to standing.
+            commanded: (m,) the poses whose joints are commanded; by default all.
+        """
         joints = nodes.robot.get_joints(nodes.qpos)
         joints[-1] = nodes.robot.standing_targets
+        if commanded is not None:
+            joints = joints[np.append(commanded, len(joints) - 1)]
         return cls(nodes, Commands.to(joints, nodes.config.move_time), landings)
 
     def make_plan(self, *, horizon: float) -> Plan:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-__all__ = ["make_draft", "remove_drafts", "whole_file"]
+__all__ = ["make_draft", "remove_drafts", "whole_file", "whole_folder"]
 
 # Host, process and a random number: processes of two containers may have the same id.
 _DRAFT = re.compile(r"\.kaccess-(?P<host>\w+)-(?P<pid>\d+)-[0-9a-f]{8}\.part\..+")
@@ -43,6 +43,21 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Yield a new folder to write to; rename it to `path` if all goes well."""
+    full = path.resolve()
+    full.parent.mkdir(parents=True, exist_ok=True)
+    draft = make_draft(full)
+    draft.mkdir()
+    try:
+        yield draft
+        draft.replace(full)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
 
 
 def make_draft(path: Path) -> Path:

@@ -20,6 +20,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    PairsConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -64,6 +65,7 @@ def run(
     engine: _Engine,
     preset: PresetName = "quick",
     seed: int = 0,
+    pairs: str | None = None,
 ) -> None:
     """Run all stages on a robot. Run it again to resume.
 
@@ -76,11 +78,20 @@ def run(
         preset: tiny: 20 poses, seconds; quick: 200 poses, minutes, with a short
             training; paper: 1000 poses, an hour.
         seed: Seed of all draws.
+        pairs: Share of the pairs to estimate, such as 20%, as in access; by default
+            that of the preset.
     """
     from kaccess import pipeline
 
     pipeline.run(
-        robot, study, preset, seed=seed, model=model, engine=engine, watch=watch
+        robot,
+        study,
+        preset,
+        seed=seed,
+        model=model,
+        pairs=pairs,
+        engine=engine,
+        watch=watch,
     )
     size = PRESETS[preset]
     if size.train is None:
@@ -134,6 +145,7 @@ def sample(
 def access(
     study: _Study,
     config: OmitArgPrefixes[AccessConfig],
+    pairs: OmitArgPrefixes[PairsConfig],
     engine: _Engine,
     only_rows: str | None = None,
     cluster: _Cluster = None,
@@ -143,6 +155,7 @@ def access(
     Args:
         study: Folder of the study.
         config: Transition from pose i to pose j, and when j counts as reached.
+        pairs: Which pairs are estimated: all, or those that matter for a goal.
         engine: Simulator.
         only_rows: START:STOP, estimate only the tiles that contain any of these rows.
             This splits the work over processes or machines that share the folder.
@@ -152,7 +165,13 @@ def access(
 
     rows = None if only_rows is None else parse_rows(only_rows)
     watch(
-        pipeline.access, study, config, engine=engine, only_rows=rows, cluster=cluster
+        pipeline.access,
+        study,
+        config,
+        engine=engine,
+        only_rows=rows,
+        pairs=pairs,
+        cluster=cluster,
     )
 
 

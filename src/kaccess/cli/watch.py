@@ -101,7 +101,10 @@ def _describe_sample(study: "Study", *_: object) -> str:
 
 
 def _describe_access(study: "Study", *_: object) -> str:
-    return f"Transition times are in {study.path}."
+    from kaccess.report.text.partial import format_partial
+
+    said = f"Transition times are in {study.path}."
+    return said if study.partial is None else f"{said}\n{format_partial(study)}"
 
 
 def _describe_info(summary: "Summary", *_: object) -> str:
@@ -112,9 +115,11 @@ def _describe_info(summary: "Summary", *_: object) -> str:
 
 def _describe_cluster(starts: "Path", study: "Study", *_: object) -> str:
     from kaccess import pipeline
+    from kaccess.report.text.partial import format_partial
 
-    table = _describe_compare(pipeline.compare(study))
-    return f"{table}\n\nInitial states: {starts}"
+    table, assumed = _describe_compare(pipeline.compare(study)), format_partial(study)
+    note = f"\n\n{assumed}" if assumed else ""
+    return f"{table}{note}\n\nInitial states: {starts}"
 
 
 def _describe_compare(rows: "list[ComparisonRow]", *_: object) -> str:

@@ -34,6 +34,7 @@ from kaccess.config.names import (
     PresetName,
     TaskName,
 )
+from kaccess.config.pairs import PairGoal, PairsConfig
 from kaccess.config.presets import PRESETS, Preset
 from kaccess.config.randomize import SENSOR_NOISE, Ranges, SensorNoise
 from kaccess.config.scale import ForBittle, Scale
@@ -75,6 +76,8 @@ __all__ = [
     "Method",
     "MethodInfo",
     "ObserveName",
+    "PairGoal",
+    "PairsConfig",
     "PlayConfig",
     "Port",
     "Preset",

@@ -17,6 +17,8 @@ class Preset:
 
     poses: Poses
     """Number of poses."""
+    pairs: str | None = None
+    """Share of the pairs that is estimated, such as 20%; None for all of them."""
     growth: GrowConfig | None = None
     """How the posture graph grows; None for no growth."""
     train: TrainConfig | None = None

@@ -11,6 +11,7 @@ from kaccess.base.settings import Settings
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.report.pairs import Pairs, count_pairs
 from kaccess.study import Study
+from kaccess.study.partial import describe_assumptions
 
 __all__ = ["Summary", "Times", "describe_moves", "summarize", "summarize_study"]
 
@@ -78,7 +79,7 @@ class Summary:
     @property
     def verdict(self) -> str:
         """A sentence that says whether the robot can get up."""
-        if self.graph is None:
+        if self.graph is None and not self.assumptions:
             left = self.times.pairs - self.times.done
             return (
                 f"{left:,} pairs are still to be estimated before it is known whether "
@@ -88,7 +89,15 @@ class Summary:
             return self.no_standing
         if self.n_moves is not None:
             return _describe_replay(self.n_moves)
+        if self.graph is None:
+            return "It is not known whether the robot can get up: nothing was replayed."
         return _describe_stuck(self.n_poses, self.graph.stuck)
+
+    @property
+    def assumptions(self) -> str:
+        """What is assumed of pairs in a partial study; empty if it is not partial."""
+        partial = self.settings.get("pairs")
+        return describe_assumptions(partial, self.n_poses) if partial else ""
 
     @property
     def no_standing(self) -> str:

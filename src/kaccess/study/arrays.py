@@ -239,7 +239,7 @@ class Arrays:
 
         Landings are not stored if the robot does not stay standing.
         """
-        stored = [self._rows_stored(name) for name in self._row_arrays]
+        stored = [self._rows_stored(name) for name in self.row_arrays]
         return np.asarray(np.all(stored, axis=0))
 
     def has_all(self, name: str) -> bool:
@@ -258,14 +258,24 @@ class Arrays:
             )
 
     def _rows_stored(self, name: str) -> BoolArray:
-        """Return which rows of an array are stored, (n,)."""
+        """Return which rows of an array are stored, with all their pairs, (n,)."""
         fill, parts = self._layout[name].fill, self.read_in_parts(name)
-        return np.concatenate([~_is_fill(values, fill) for _, values in parts])
+        found = [(~_is_fill(values, fill, 2)).all(axis=1) for _, values in parts]
+        return np.concatenate(found)
+
+    def find_known(self) -> BoolArray:
+        """Return which pairs are stored, (n, n): times and all that goes with them."""
+        known = np.ones((self.n_poses, self.n_poses), bool)
+        for name in self.row_arrays:
+            fill = self._layout[name].fill
+            for rows, values in self.read_in_parts(name):
+                known[rows] &= ~_is_fill(values, fill, 2)
+        return known
 
     @property
-    def _row_arrays(self) -> tuple[str, ...]:
+    def row_arrays(self) -> tuple[str, ...]:
         """Names of the arrays that a tile consists of, in the order of writing."""
-        landings = self._landing_parts if self.read_standing() is not None else ()
+        landings = self.landing_parts if self.read_standing() is not None else ()
         return "outcomes", *(f"landings/{name}" for name in landings), "times"
 
     def write_rows(
@@ -278,7 +288,7 @@ class Arrays:
         """Store a tile. Times are written last: they mark the tile as done."""
         self.array("outcomes")[rows.start : rows.stop] = outcomes
         if landings is not None:
-            for name in self._landing_parts:
+            for name in self.landing_parts:
                 array = self.array(f"landings/{name}")
                 array[rows.start : rows.stop] = getattr(landings, name)
         self.array("times")[rows.start : rows.stop] = times
@@ -289,7 +299,7 @@ class Arrays:
         return "landings/states" in self._layout
 
     @property
-    def _landing_parts(self) -> tuple[str, ...]:
+    def landing_parts(self) -> tuple[str, ...]:
         """Names of the arrays of landings; none in studies made before them."""
         names = (*LANDINGS, "states")
         return tuple(name for name in names if f"landings/{name}" in self._layout)
@@ -302,33 +312,38 @@ class Arrays:
         """
         if np.isnan(self.read("to_standing")).any():
             return False
-        if not rests or not self._landing_parts:
+        if not rests or not self.landing_parts:
             return True
-        names = [f"landings/{name}_standing" for name in self._landing_parts]
+        names = [f"landings/{name}_standing" for name in self.landing_parts]
         stored = [~_is_fill(self.read(name), self._layout[name].fill) for name in names]
         return bool(np.all(stored)) and self.read_standing() is not None
 
     def write_standing(self, landings: Landings, standing: Array) -> None:
         """Store the landings of the moves to standing, (n,), and the standing state."""
-        for name in self._landing_parts:
+        for name in self.landing_parts:
             self.array(f"landings/{name}_standing")[:] = getattr(landings, name)
-        if self._landing_parts:
+        if self.landing_parts:
             self.array("landings/standing")[:] = standing
 
     def write_n_moves(self, n_moves: IntArray) -> None:
         """Store in how many moves each pose stood up in a replay, (n,)."""
         self.array("landings/n_moves")[:] = n_moves
 
+    def forget_n_moves(self) -> None:
+        """Forget the replay, which was made of fewer moves."""
+        if self.landing_parts:
+            self.write_n_moves(np.full(self.n_poses, -1, np.int32))
+
     def read_n_moves(self) -> IntArray | None:
         """Return in how many moves each pose stood up, (n,); None if not replayed."""
-        if not self._landing_parts:
+        if not self.landing_parts:
             return None
         n_moves = self.read("landings/n_moves")
         return None if (n_moves < 0).any() else n_moves
 
     def read_standing(self) -> Array | None:
         """Return the standing state at rest, (nq,); None if it is not known."""
-        if not self._landing_parts:
+        if not self.landing_parts:
             return None
         standing = self.read("landings/standing")
         return None if np.isnan(standing).any() else standing
@@ -339,7 +354,7 @@ class Arrays:
         Raises:
             InputError: If some were stored and are missing now; times are stored last.
         """
-        names = [f"landings/{name}" for name in self._landing_parts]
+        names = [f"landings/{name}" for name in self.landing_parts]
         has_all = bool(names) and all(map(self.has_all, names))
         if names and not has_all and self.has_all("times"):
             raise InputError(self.explain_lost("landings"))
@@ -362,7 +377,7 @@ class Arrays:
                 ],
                 axis=1,
             )
-            for name in self._landing_parts
+            for name in self.landing_parts
         }
         return Landings(**parts)
 
@@ -377,7 +392,13 @@ class Arrays:
                 path.unlink(missing_ok=True)
 
 
-def _is_fill(values: np.ndarray, fill: float) -> BoolArray:
-    """Return which rows hold nothing but the value for what is not estimated."""
+def _is_fill(values: np.ndarray, fill: float, n_axes: int = 1) -> BoolArray:
+    """Return where there is nothing but the value for what is not estimated.
+
+    Args:
+        values: Array.
+        fill: That value.
+        n_axes: Number of axes of the result: 1 for rows, 2 for pairs.
+    """
     empty = np.isnan(values) if np.isnan(fill) else values == fill
-    return np.asarray(empty.reshape(len(values), -1).all(axis=1))
+    return np.asarray(empty.reshape(*values.shape[:n_axes], -1).all(axis=n_axes))

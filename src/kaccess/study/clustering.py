@@ -8,14 +8,17 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.types import IntArray, Progress
 from kaccess.cluster.methods import fit_method
-from kaccess.config import ClusterConfig
+from kaccess.config import DEFAULT_METHOD, ClusterConfig
 from kaccess.envs.tasks import make_task
 from kaccess.study.clusterings import StoredClustering, cut
+from kaccess.study.partial_clusters import fit_partial
 from kaccess.study.start_times import estimate_start_times
 from kaccess.study.starts import write_clustering, write_plain_starts
 from kaccess.study.study import Study
 
 __all__ = ["cluster_study"]
+
+_WITHOUT_PAIRS = ("kmeans", "weighted-kmeans")  # methods that need no pairs
 
 
 def cluster_study(
@@ -35,13 +38,17 @@ def cluster_study(
     task = make_task(config.task, study.robot)
     members = np.flatnonzero(task.qualifies(poses.qpos))
     _check_enough(task.name, members, len(poses))
-    fit = fit_method(
-        cut(access, members),
-        config,
-        gravity=poses.gravity[members],
-        joints=poses.joints[members],
-        progress=progress,
-    )
+    if study.partial is not None and config.method == DEFAULT_METHOD:
+        fit = fit_partial(study, config, members)
+    else:
+        _check_partial(study, config)
+        fit = fit_method(
+            cut(access, members),
+            config,
+            gravity=poses.gravity[members],
+            joints=poses.joints[members],
+            progress=progress,
+        )
     config = replace(config, task=task.name)  # it may be an object
     found = StoredClustering.of(access, config, fit, members)
     write_plain_starts(study)
@@ -50,6 +57,16 @@ def cluster_study(
     return write_clustering(
         study, config.method, found, task="" if is_whole else task.name
     )
+
+
+def _check_partial(study: Study, config: ClusterConfig) -> None:
+    """Raise `InputError` if a method needs pairs that are not estimated."""
+    if study.partial is not None and config.method not in _WITHOUT_PAIRS:
+        raise InputError(
+            f"Method {config.method!r} needs all pairs, and {study.path} has only some "
+            f"of them. Run `kaccess access {study.path}` first, or take the method "
+            f"{DEFAULT_METHOD}, kmeans or weighted-kmeans."
+        )
 
 
 def _check_enough(task: str, members: IntArray, n_poses: int) -> None:

@@ -101,6 +101,7 @@ def _compare(name: str, each: StoredClustering, facts: _Facts) -> ComparisonRow:
     """Return the row of one clustering."""
     alpha = ClusterConfig().alpha  # the same for all, so that they can be compared
     poses, times = each.members, facts.arrays.read("times", each.centroids)
+    times = np.where(np.isnan(times), np.inf, times)  # if partial: not reached
     times = leave_out_starts(times, each.centroids)[:, poses]
     return replace(
         make_row(name, each.quality_with(alpha), each.unreachable),

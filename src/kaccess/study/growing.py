@@ -127,7 +127,8 @@ def search_get_ups(
 
 def _get_graph(study: Study) -> PostureGraph:
     """Return the posture graph; an error if there is none, or it cannot grow."""
-    study.arrays.require_finished()
+    if study.partial is None:
+        study.arrays.require_finished()
     graph = study.graph
     if graph is None:
         raise InputError(

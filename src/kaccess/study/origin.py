@@ -6,9 +6,15 @@ import mujoco
 
 from kaccess.base.settings import Settings
 from kaccess.base.version import __version__
-from kaccess.robots import Robot
+from kaccess.config import RobotConfig
+from kaccess.robots import Robot, Stance
 
-__all__ = ["describe_loading", "describe_origin"]
+__all__ = [
+    "describe_loading",
+    "describe_origin",
+    "read_robot_config",
+    "read_stance",
+]
 
 
 def describe_loading(robot: Robot) -> Settings:
@@ -28,3 +34,15 @@ def describe_origin(robot: Robot) -> Settings:
         "model": robot.fingerprint,
         "versions": {"kaccess": __version__, "mujoco": mujoco.__version__},
     }
+
+
+def read_robot_config(settings: Settings) -> RobotConfig:
+    """Return what the user of a study has set about the model."""
+    given = settings.get("loaded", {}).get("config", {})
+    return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
+
+
+def read_stance(settings: Settings) -> Stance | None:
+    """Return how the robot stands, as found when the study was made."""
+    stored = settings.get("loaded", {}).get("stance")
+    return Stance.from_settings(stored) if stored else None

@@ -57,6 +57,12 @@ _ACCESS = {
     "gravity_tol": NUMBER,
     "engine?": str,
 }
+_PAIRS = {
+    "estimated": int,
+    "asked": {"goal": str, "pairs": str, "seed": int, "confidence?": (None, NUMBER)},
+    "candidates?": [int],
+    "coverage?": {"value": NUMBER, "low": NUMBER, "high": NUMBER},
+}
 SETTINGS = {
     "robot": str,
     "model": str,
@@ -69,6 +75,7 @@ SETTINGS = {
     "access?": _ACCESS,
     "standing?": {"rests": bool},
     "mirror_check?": {"agreeing": int, "pairs": int},
+    "pairs?": _PAIRS,
 }
 """Of `study.json`."""
 

@@ -6,7 +6,6 @@ each chunk, and a new study is renamed into place as one folder. So a process ma
 killed at any moment.
 """
 
-import shutil
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +22,7 @@ from kaccess.access import (
 )
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
-from kaccess.base.files import make_draft
+from kaccess.base.files import whole_folder
 from kaccess.base.json_files import write_json
 from kaccess.base.settings import Settings, describe_changes
 from kaccess.base.types import Array, BoolArray, IntArray
@@ -36,7 +35,8 @@ from kaccess.config import (
     read_config,
 )
 from kaccess.poses import Poses
-from kaccess.robots import Robot, Stance, load_robot
+from kaccess.robots import Robot, load_robot
+from kaccess.study import partial
 from kaccess.study.access_parts import AccessMatrix, InMemory, Stored
 from kaccess.study.arrays import Arrays
 from kaccess.study.clusterings import StoredClustering
@@ -44,7 +44,12 @@ from kaccess.study.graph_file import GRAPH_FILE, read_graph, read_n_moves, write
 from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
 from kaccess.study.names import OfTask, RunsName, TestName, check_name
-from kaccess.study.origin import describe_loading, describe_origin
+from kaccess.study.origin import (
+    describe_loading,
+    describe_origin,
+    read_robot_config,
+    read_stance,
+)
 from kaccess.study.results import explain_result, read_results
 from kaccess.study.settings_file import (
     FORMAT,
@@ -106,17 +111,10 @@ class Study:
             parts: Names of the columns of `poses["contacts"]`.
             tile_rows: Rows of the time matrix that are computed and stored together.
         """
-        full = path.resolve()
-        full.parent.mkdir(parents=True, exist_ok=True)
-        draft = make_draft(full)
-        draft.mkdir()
-        try:
-            write_json(draft / SETTINGS_FILE, {"format": FORMAT, **settings})
+        content = {"format": FORMAT, **settings}
+        with whole_folder(path) as draft:
+            write_json(draft / SETTINGS_FILE, content)
             create_arrays(draft / _ARRAYS_FOLDER, poses, parts, tile_rows)
-            draft.replace(full)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
         return cls(path)
 
     @classmethod
@@ -147,6 +145,17 @@ class Study:
                     self.settings[section] = dict(settings)
                     write_json(self.path / SETTINGS_FILE, self.settings)
         self.require_same({section: settings})
+
+    def forget(self) -> None:
+        """Forget what was made of pairs, after more of them were estimated."""
+        for name in ("plan", "access"):
+            self.__dict__.pop(name, None)
+        self._clusterings.clear()
+
+    @property
+    def partial(self) -> dict[str, Any] | None:
+        """How some pairs were chosen; None if all are estimated or to be estimated."""
+        return self.settings.get("pairs")
 
     def require_same(self, given: Settings) -> None:
         """Raise `InputError` if the study was made with other values than `given`."""
@@ -179,7 +188,8 @@ class Study:
     @cached_property
     def robot(self) -> Robot:
         """The robot; an error if its model or a version has changed since."""
-        stance = self._stance
+        with explain_settings(self.path):
+            stance = read_stance(self.settings)
         robot = load_robot(self.settings["robot"], self.robot_config, stance=stance)
         with explain_settings(self.path):
             if stance:
@@ -190,16 +200,8 @@ class Study:
     @property
     def robot_config(self) -> RobotConfig:
         """What the user has set about the model."""
-        given = self.settings.get("loaded", {}).get("config", {})
         with explain_settings(self.path):
-            return RobotConfig(**given | {"feet": tuple(given.get("feet", ()))})
-
-    @property
-    def _stance(self) -> Stance | None:
-        """How the robot stands, as found when the study was made."""
-        stored = self.settings.get("loaded", {}).get("stance")
-        with explain_settings(self.path):
-            return Stance.from_settings(stored) if stored else None
+            return read_robot_config(self.settings)
 
     @property
     def test_seconds(self) -> float:
@@ -220,6 +222,10 @@ class Study:
             self.contacts,
             mirrored=self.settings["sample"]["mirror"],
         )
+
+    def describe_poses(self) -> Array:
+        """Return what tells poses apart, (n, 4 + nu), in tolerances of a pose."""
+        return partial.describe_poses(self.poses, self.access_config)
 
     @property
     def n_poses(self) -> int:
@@ -275,6 +281,8 @@ class Study:
             return None
         if self.has_graph_file:
             return read_graph(self.path / GRAPH_FILE, nodes)
+        if self.partial is not None:
+            return partial.make_graph(self.arrays, nodes)
         if not self.arrays.has_landings():
             return None
         return PostureGraph.between(nodes, self.arrays.read_landings())
@@ -285,7 +293,7 @@ class Study:
 
         0 if there is none; None if not known.
         """
-        if self.has_graph_file or "plan" in self.__dict__:
+        if self.has_graph_file or self.partial or "plan" in self.__dict__:
             return None if self.plan is None else self.plan.n_moves[: self.n_poses]
         if self.nodes is None or not self.arrays.has_landings():
             return None
@@ -330,13 +338,23 @@ class Study:
 
     @property
     def finished_times(self) -> Array:
-        """(n, n) transition times; an error while some are not estimated."""
+        """(n, n) transition times; an error while some are not estimated.
+
+        In a partial study, pairs that were not estimated count as not reached: inf.
+        """
+        if self.partial is not None:
+            return np.nan_to_num(self.times, nan=np.inf, posinf=np.inf)
         self.arrays.require_finished()
         return self.times
 
     @cached_property
     def access(self) -> Array:
-        """(n, n) accessibilities; an error while some times are not estimated."""
+        """(n, n) accessibilities; an error while some times are not estimated.
+
+        In a partial study, some of those that were not estimated are predicted.
+        """
+        if self.partial is not None:
+            return partial.fill_access(self.times, self.describe_poses(), self.partial)
         self.arrays.require_finished()
         access = np.empty((self.n_poses, self.n_poses), np.float32)
         for rows, times in self.arrays.read_in_parts("times"):
@@ -345,8 +363,8 @@ class Study:
 
     @property
     def _matrix(self) -> AccessMatrix:
-        """The accessibilities; in memory only if they are there already."""
-        if "access" in self.__dict__:
+        """The accessibilities; in memory only if they are there already, or predicted."""
+        if self.partial is not None or "access" in self.__dict__:
             return InMemory(self.access)
         return Stored(self.arrays)
 
@@ -362,7 +380,8 @@ class Study:
     def all_clusterings(self) -> dict[OfTask, StoredClustering]:
         """Clusterings of all poses, and of those that a task can start from."""
         stored = self.read_jsons("clusters")
-        if stored.keys() - {name.text for name in self._clusterings}:
+        known = {name.text for name in self._clusterings}
+        if self.partial is None and stored.keys() - known:
             self.arrays.require_finished()
         for text, content in stored.items():
             if (name := OfTask.parse(text)) not in self._clusterings:

@@ -100,7 +100,9 @@ class Contents:
 def read_contents(study: Study) -> Contents:
     """Read everything that the page shows, and simulate some motions."""
     times = StoredTimes(study.arrays)
-    done = not any(np.isnan(each).any() for _, each in iterate(times))
+    done = study.partial is not None or not any(
+        np.isnan(each).any() for _, each in iterate(times)
+    )
     clusterings = study.clusterings if done else {}
     policies, outdated = read_scores(study)
     t_0 = study.robot.scale.fit(REGION_SECONDS)

@@ -66,7 +66,7 @@ def play_routes(study: Study, poses: IntArray) -> list[PlayedRoute]:
     replay = replay_plan(
         plan, study.poses.qpos[poses], study.access_config, engine=engine
     )
-    names = name_commands(plan.commands, study.n_poses)
+    names = name_commands(plan.commands, study.poses.joints)
     return [
         _cut(nodes, names, int(pose), replay, row) for row, pose in enumerate(poses)
     ]
@@ -91,20 +91,24 @@ def _cut(
     )
 
 
-def name_commands(commands: Commands, n_poses: int) -> list[str]:
-    """Return all commands in words; the first ones are the joints of n poses.
+def name_commands(commands: Commands, joints: Array) -> list[str]:
+    """Return all commands in words; the last one is standing.
 
-    Then come skills, and postures that growth has added. The last one is standing.
+    Args:
+        commands: Commands.
+        joints: (n, nu) joints of the study's poses, most of which are commands.
     """
-    skills, postures = count(1), count(1)
-    added = [
-        f"skill {next(skills)}"
-        if is_skill
-        else f"command added posture {next(postures)}"
-        for is_skill in commands.is_skill[n_poses:-1]
-    ]
-    known = [f"command the joints of pose {pose}" for pose in range(n_poses)]
-    return [*known, *added, "command standing"]
+    pose = {each.tobytes(): number for number, each in reversed([*enumerate(joints)])}
+    skills, postures, names = count(1), count(1), []
+    for targets, is_skill in zip(commands.postures, commands.is_skill, strict=True):
+        number = pose.get(np.asarray(targets[0], joints.dtype).tobytes())
+        if is_skill:
+            names.append(f"skill {next(skills)}")
+        elif number is not None:
+            names.append(f"command the joints of pose {number}")
+        else:
+            names.append(f"command added posture {next(postures)}")
+    return [*names[:-1], "command standing"]
 
 
 def describe_end(route: PlayedRoute, move: int) -> str:

@@ -26,7 +26,8 @@ def format_summary(summary: Summary) -> str:
     ]
     width = max(len(label) for label, _ in lines)
     table = [f"{label:<{width}}  {value}" for label, value in lines]
-    return "\n".join([*table, "", summary.verdict])
+    assumed = [summary.assumptions] if summary.assumptions else []
+    return "\n".join([*table, "", summary.verdict, *assumed])
 
 
 def format_summary_as_json(summary: Summary) -> str:

@@ -1,0 +1,1 @@
+"""Tests of the search for the pairs that matter."""
