@@ -20,6 +20,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    LearnConfig,
     PlayConfig,
     PresetName,
     RobotConfig,
@@ -41,6 +42,7 @@ __all__ = [
     "export",
     "grow",
     "info",
+    "learn_access",
     "play",
     "report",
     "run",
@@ -54,6 +56,7 @@ _Study = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
 _Threads = Annotated[int, tyro.conf.arg(name="threads")]
 _Engine = OmitArgPrefixes[EngineConfig]
 _Model = OmitArgPrefixes[RobotConfig]
+_Device = Literal["auto", "cpu", "cuda"]
 
 
 def run(
@@ -170,6 +173,23 @@ def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
     watch(pipeline.cluster, Study(study), config)
 
 
+def learn_access(
+    study: _Study,
+    config: OmitArgPrefixes[LearnConfig],
+    device: _Device = "auto",
+) -> None:
+    """Learn from the known pairs to predict moves between any two poses.
+
+    Args:
+        study: Folder of the study.
+        config: Size of the ensemble, and how it is trained.
+        device: Device of torch; auto takes a GPU if there is one.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.learn_access, study, config, device=device)
+
+
 def search(
     study: _Study,
     config: OmitArgPrefixes[SkillConfig],
@@ -197,7 +217,7 @@ def train(
     study: _Study,
     config: OmitArgPrefixes[TrainConfig],
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
-    device: Literal["auto", "cpu", "cuda"] = "auto",
+    device: _Device = "auto",
     n_threads: _Threads = 0,
 ) -> None:
     """Train policies from several kinds of starts. Run it again to resume.
