@@ -14,7 +14,7 @@ class LearnConfig:
 
     members: Annotated[int, whole(2, 100)] = 5
     """Number of networks; each holds out another share of the poses for its test."""
-    width: Size = 256
+    width: Size = 128
     """Units of each hidden layer."""
     layers: Annotated[int, whole(1, 10)] = 3
     """Number of hidden layers."""

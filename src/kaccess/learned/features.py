@@ -97,7 +97,7 @@ class Features:
 
     def _reflect(self, qpos: Array) -> list[Array]:
         """Return all images of states."""
-        images = [qpos.astype(np.float64)]
+        images: list[Array] = [qpos.astype(np.float64)]
         if self.mirror is not None:
             images.append(self.mirror.reflect_qpos(images[0]))
         return images

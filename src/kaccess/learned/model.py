@@ -105,9 +105,12 @@ class AccessModel:
         m, k = len(qpos_from), len(qpos_to)
         source, goal = np.divmod(np.arange(m * k), max(k, 1))
         flat = self.predict_pairs(qpos_from, qpos_to, source, goal, landings=landings)
-        parts = (flat.chance, flat.times, flat.doubt)
-        states = None if flat.landings is None else flat.landings.reshape(m, k, -1)
-        return Prediction(*(part.reshape(m, k) for part in parts), states)
+        return Prediction(
+            flat.chance.reshape(m, k),
+            flat.times.reshape(m, k),
+            flat.doubt.reshape(m, k),
+            None if flat.landings is None else flat.landings.reshape(m, k, -1),
+        )
 
     def predict_pairs(
         self,

@@ -14,7 +14,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.tensors import read_tensors, write_tensors
 from kaccess.base.types import Array, IntArray, Progress
 from kaccess.cluster import KAccess
-from kaccess.config import LearnConfig, read_config
+from kaccess.config import LearnConfig
 from kaccess.learned.features import Features
 from kaccess.learned.figures import Figures
 from kaccess.learned.fit import fit_model
@@ -118,7 +118,7 @@ def read_model(study: StudyLike, *, device: str = "auto") -> AccessModel:
     with explain_damage(path, remedy):
         if header["robot"] != study.robot.fingerprint:
             raise ValueError("it was learned from another model of the robot")
-        config = read_config(LearnConfig, header["settings"])
+        config = LearnConfig(**header["settings"])
         shapes = describe_shapes(
             config.members,
             features.n_inputs,
