@@ -13,13 +13,13 @@ LAYERS = [  # from the bottom to the top
     {"robots", "engines", "poses", "starts", "access", "cluster"},
     {"envs", "policies", "sac"},
     {"study"},
-    {"guide", "evaluation", "training", "exports", "distribute"},
+    {"guide", "evaluation", "training", "exports", "learned", "distribute"},
     {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Third-party packages that only these parts may import.
 ONLY_IN = {
-    "torch": {"sac"},
+    "torch": {"sac", "learned"},
     "gymnasium": {"envs", "sac"},
     "matplotlib": {"report"},
     "jinja2": {"report"},
@@ -30,7 +30,7 @@ ONLY_IN = {
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
-WRITERS = {"base", "exports", "policies", "sac", "starts", "study", "report"}
+WRITERS = {"base", "exports", "learned", "policies", "sac", "starts", "study", "report"}
 # Files that `kaccess export` copies: they run in other frameworks, without kaccess.
 TRAVEL = ROOT / "exports" / "files"
 

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
         AccessConfig,
         ClusterConfig,
         EngineConfig,
+        LearnConfig,
         RobotConfig,
         SacConfig,
         SampleConfig,
         StillConfig,
     )
     from kaccess.engines import make_engine
+    from kaccess.learned import predict_clusters, predict_times
     from kaccess.poses import Poses, sample_poses
     from kaccess.robots import Robot, load_robot
     from kaccess.starts import InitialStates
@@ -36,6 +38,7 @@ __all__ = [
     "InitialStates",
     "InputError",
     "KAccess",
+    "LearnConfig",
     "Poses",
     "Robot",
     "SacConfig",
@@ -49,6 +52,8 @@ __all__ = [
     "estimate_times",
     "load_robot",
     "make_engine",
+    "predict_clusters",
+    "predict_times",
     "sample_poses",
     "select_k",
     "__version__",
@@ -61,6 +66,7 @@ _HOME = {
     "EngineConfig": "config",
     "InitialStates": "starts",
     "KAccess": "cluster",
+    "LearnConfig": "config",
     "InputError": "base.errors",
     "Poses": "poses",
     "Robot": "robots",
@@ -75,6 +81,8 @@ _HOME = {
     "estimate_times": "access",
     "load_robot": "robots",
     "make_engine": "engines",
+    "predict_clusters": "learned",
+    "predict_times": "learned",
     "sample_poses": "poses",
     "select_k": "cluster",
 }

@@ -29,6 +29,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    LearnConfig,
     PairsConfig,
     PlayConfig,
     PresetName,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from kaccess.cluster.comparison import ComparisonRow
     from kaccess.evaluation import Evaluation
     from kaccess.guide import Skill
+    from kaccess.learned.predict import LearnedAccess
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
 
@@ -74,6 +76,7 @@ __all__ = [
     "export_starts",
     "grow",
     "info",
+    "learn_access",
     "picture",
     "play",
     "report",
@@ -283,6 +286,27 @@ def cluster(
     from kaccess.study.clustering import cluster_study
 
     return cluster_study(Study.open(study), config, progress=progress)
+
+
+@timed
+def learn_access(
+    study: StudyLike,
+    config: LearnConfig | None = None,
+    *,
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> "LearnedAccess":
+    """Learn from the known pairs to predict moves between any two poses.
+
+    Args:
+        study: Study or its folder; the model is written to its folder `learned`.
+        config: Size of the ensemble, and how it is trained.
+        device: Device of torch: `cpu`, `cuda`, or `auto`, a GPU if there is one.
+        progress: Called with (steps done, steps to do).
+    """
+    from kaccess import learned
+
+    return learned.learn_access(study, config, device=device, progress=progress)
 
 
 def compare(study: StudyLike) -> "list[ComparisonRow]":

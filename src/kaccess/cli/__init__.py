@@ -91,6 +91,7 @@ def _run(argv: list[str]) -> None:
             "access": commands.access,
             "grow": commands.grow,
             "cluster": commands.cluster,
+            "learn-access": commands.learn_access,
             "search": commands.search,
             "train": commands.train,
             "evaluate": commands.evaluate,

@@ -20,6 +20,7 @@ from kaccess.config import (
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
+    LearnConfig,
     PairsConfig,
     PlayConfig,
     PresetName,
@@ -42,6 +43,7 @@ __all__ = [
     "export",
     "grow",
     "info",
+    "learn_access",
     "play",
     "report",
     "run",
@@ -56,6 +58,7 @@ _Threads = Annotated[int, tyro.conf.arg(name="threads")]
 _Engine = OmitArgPrefixes[EngineConfig]
 _Cluster = Annotated[str | None, tyro.conf.arg(metavar="auto|ray://HOST:PORT|local:N")]
 _Model = OmitArgPrefixes[RobotConfig]
+_Device = Literal["auto", "cpu", "cuda"]
 
 
 def run(
@@ -209,6 +212,23 @@ def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
     watch(pipeline.cluster, Study(study), config)
 
 
+def learn_access(
+    study: _Study,
+    config: OmitArgPrefixes[LearnConfig],
+    device: _Device = "auto",
+) -> None:
+    """Learn from the known pairs to predict moves between any two poses.
+
+    Args:
+        study: Folder of the study.
+        config: Size of the ensemble, and how it is trained.
+        device: Device of torch; auto takes a GPU if there is one.
+    """
+    from kaccess import pipeline
+
+    watch(pipeline.learn_access, study, config, device=device)
+
+
 def search(
     study: _Study,
     config: OmitArgPrefixes[SkillConfig],
@@ -236,7 +256,7 @@ def train(
     study: _Study,
     config: OmitArgPrefixes[TrainConfig],
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
-    device: Literal["auto", "cpu", "cuda"] = "auto",
+    device: _Device = "auto",
     n_threads: _Threads = 0,
     cluster: _Cluster = None,
 ) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kaccess.evaluation import Evaluation
     from kaccess.exports import Exported
     from kaccess.guide import Skill
+    from kaccess.learned.predict import LearnedAccess
     from kaccess.report.play import Played
     from kaccess.report.summary import Summary
     from kaccess.study import Study
@@ -137,6 +138,12 @@ def _describe_search(found: "Skill | SkillSearch", *_: object) -> str:
     return format_skill(found)
 
 
+def _describe_learn_access(learned: "LearnedAccess", *_: object) -> str:
+    from kaccess.report.text.learned import format_learned
+
+    return format_learned(learned)
+
+
 def _describe_grow(growth: "Growth", *_: object) -> str:
     from kaccess.report.text.growth import format_growth
 
@@ -183,6 +190,7 @@ _STAGES = {
     "grow": _Stage(_describe_grow, "Growing", "poses"),
     "info": _Stage(_describe_info),
     "cluster": _Stage(_describe_cluster, "Clustering", "numbers of clusters"),
+    "learn_access": _Stage(_describe_learn_access, "Learning", "steps"),
     "compare": _Stage(_describe_compare),
     "picture": _Stage(_describe_path("Picture")),
     "search": _Stage(_describe_search, "Search", "rounds"),

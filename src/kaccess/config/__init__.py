@@ -8,6 +8,7 @@ from kaccess.config.checks import (
     check_left_out,
     check_number,
 )
+from kaccess.config.learned import LearnConfig
 from kaccess.config.learning import (
     EvaluateConfig,
     PlayConfig,
@@ -73,6 +74,7 @@ __all__ = [
     "EvaluateConfig",
     "ForBittle",
     "FrameworkName",
+    "LearnConfig",
     "Method",
     "MethodInfo",
     "ObserveName",
