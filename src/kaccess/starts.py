@@ -3,8 +3,9 @@
 The paper compares six distributions, which are one class here: the centroids of
 K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine hand-designed
 poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`). `fresh` are
-1000 more poses, drawn like those of the study, whose moves need not be measured. A
-mixture is a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
+1000 more poses, drawn like those of the study, whose moves need not be measured.
+`drop` is the usual recipe of others: robots in the air, with random orientation and
+joints, that fall while the episode has begun (60 %), or stand (40 %). A mixture is a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
 """
 
 from collections.abc import Mapping
@@ -20,9 +21,12 @@ from kaccess.base.types import Array, BoolArray
 from kaccess.config import DEFAULT_METHOD, DEFAULT_TASK, METHODS, TASKS
 
 __all__ = [
+    "ALONG",
+    "DROP",
     "FRESH",
     "GUIDED",
     "KEYFRAME_STARTS",
+    "ROLLIN",
     "InitialStates",
     "find_command",
     "is_clustering",
@@ -48,8 +52,12 @@ KEYFRAME_STARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 FRESH = "fresh"
+DROP = "drop"
 # Prefix of starts whose learners follow the guide during their warm-up.
 GUIDED = "guided-"
+# Prefixes of starts along the routes from them: a curriculum that moves outwards, and
+# one in which the guide acts first.
+ALONG, ROLLIN = "along-", "rollin-"
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,15 +76,24 @@ class Episodes:
             return qpos
         return turn_heading(qpos, rng.uniform(0.0, 2 * np.pi, 1), self._up)
 
-    def begin(self, qpos: Array, rows: IntArray | None = None) -> None:
-        """Begin new episodes of some robots, at rest in states, (m, nq).
+    def begin(
+        self,
+        qpos: Array,
+        rows: IntArray | None = None,
+        *,
+        qvel: Array | None = None,
+        targets: Array | None = None,
+    ) -> None:
+        """Begin new episodes of some robots, in states, (m, nq).
 
         Args:
             qpos: (m, nq) states.
             rows: (m,) indices of the robots, ascending; by default all.
+            qvel: (m, nv) velocities; by default they are at rest.
+            targets: (m, nu) joint targets; by default their joint positions [rad].
         """
         rows = self._all_rows if rows is None else rows
-        self.robots.reset(qpos, rows)
+        self.robots.reset(qpos, rows, qvel=qvel, targets=targets)
         self._steps[rows] = 0
         self._memory[rows] = 0.0
         # Until the first delayed action arrives, a robot holds the joints of its start.

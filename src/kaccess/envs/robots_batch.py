@@ -18,10 +18,10 @@ from kaccess.envs.rest import REST_TIME_LIMIT, settle_standing
 from kaccess.envs.task import CONTROL_RATE
 from kaccess.robots import Robot
 
-__all__ = ["RobotsBatch"]
+__all__ = ["MAX_DEPTH", "RobotsBatch"]
 
 # Largest depth of a soft contact in the floor.
-_MAX_DEPTH: float = ForBittle(0.01, "m")
+MAX_DEPTH: float = ForBittle(0.01, "m")
 
 
 class RobotsBatch:
@@ -82,19 +82,37 @@ class RobotsBatch:
         """Copy of the states of the robots, (n, nq)."""
         return np.array(self._fields.qpos)
 
-    def reset(self, qpos: Array, rows: IntArray | None = None) -> None:
-        """Put robots into states at rest, with their joint positions as targets.
+    @property
+    def qvel(self) -> Array:
+        """Copy of the velocities of the robots, (n, nv)."""
+        return np.array(self._fields.qvel)
+
+    def reset(
+        self,
+        qpos: Array,
+        rows: IntArray | None = None,
+        *,
+        qvel: Array | None = None,
+        targets: Array | None = None,
+    ) -> None:
+        """Put robots into states.
 
         Args:
             qpos: (m, nq) states.
             rows: (m,) indices of the robots, ascending; by default all.
+            qvel: (m, nv) velocities; by default they are at rest.
+            targets: (m, nu) joint targets; by default, and where they are NaN, their
+                joint positions [rad].
 
         Raises:
             InputError: If a state does not fit this robot, or is inside the floor.
         """
         rows = self._all_rows if rows is None else rows
         self._check_states(qpos, len(rows))
-        self._physics.reset(rows, qpos, self.robot.get_joints(qpos))
+        joints = self.robot.get_joints(qpos)
+        if targets is not None:
+            joints = np.where(np.isnan(targets), joints, targets)
+        self._physics.reset(rows, qpos, joints, qvel)
         self._read(rows, self._fields.qpos[:, 3:7])
         self._check_above_floor(rows)
 
@@ -171,7 +189,7 @@ class RobotsBatch:
 
     def _check_above_floor(self, rows: IntArray) -> None:
         lowest = self.readings.distance[rows].min(initial=np.inf)
-        if lowest < -self.robot.scale.fit(_MAX_DEPTH):
+        if lowest < -self.robot.scale.fit(MAX_DEPTH):
             raise InputError(
                 f"`qpos` must be above the floor, got a robot {-1000 * lowest:.0f} mm "
                 "inside it. Raise its base, qpos[2], by that much."
