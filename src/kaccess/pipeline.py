@@ -28,6 +28,7 @@ from kaccess.config import (
     GetUpConfig,
     GrowConfig,
     PlayConfig,
+    PpoConfig,
     PresetName,
     RobotConfig,
     SacConfig,
@@ -302,16 +303,20 @@ def train(
     config: TrainConfig,
     sac: SacConfig | None = None,
     *,
+    ppo: PpoConfig | None = None,
     device: str = "auto",
     n_threads: int = 0,
     progress: TrainProgress | None = None,
 ) -> Path:
-    """Train learners from several kinds of starts, several seeds each, all at once.
+    """Train learners from several kinds of starts, several seeds each.
+
+    By SAC they train all at once, by PPO one after the other.
 
     Args:
         study: Study or its folder.
         config: Task, starts, seeds and episodes.
-        sac: Settings of the learners.
+        sac: Settings of the learners, for SAC.
+        ppo: Settings of the learners, for PPO.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
         progress: Called with (steps done, steps to do, metrics such as `return`).
@@ -319,9 +324,13 @@ def train(
     Returns:
         The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
-    from kaccess.training import train_learners
+    from kaccess.training import train_by_ppo, train_learners
 
-    study, sac = Study.open(study), sac or SacConfig()
+    study, sac, ppo = Study.open(study), sac or SacConfig(), ppo or PpoConfig()
+    if config.algorithm == "ppo":
+        return train_by_ppo(
+            study, config, ppo, device=device, n_threads=n_threads, progress=progress
+        )
     return train_learners(
         study, config, sac, device=device, n_threads=n_threads, progress=progress
     )

@@ -21,6 +21,7 @@ from kaccess.config import (
     GetUpConfig,
     GrowConfig,
     PlayConfig,
+    PpoConfig,
     PresetName,
     RobotConfig,
     SacConfig,
@@ -197,6 +198,7 @@ def train(
     study: _Study,
     config: OmitArgPrefixes[TrainConfig],
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
+    ppo: PpoConfig = PpoConfig(),  # noqa: B008  # frozen
     device: Literal["auto", "cpu", "cuda"] = "auto",
     n_threads: _Threads = 0,
 ) -> None:
@@ -205,13 +207,20 @@ def train(
     Args:
         study: Folder of the study.
         config: Task, starts, seeds and episodes.
-        sac: Settings of the learners.
+        sac: Settings of the learners, for SAC.
+        ppo: Settings of the learners, with --algorithm ppo.
         device: Device of the learners; auto takes a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
     """
     from kaccess import pipeline
 
-    watch(pipeline.train, study, config, sac, device=device, n_threads=n_threads)
+    watch(
+        pipeline.train,
+        *(study, config, sac),
+        ppo=ppo,
+        device=device,
+        n_threads=n_threads,
+    )
 
 
 def evaluate(

@@ -11,6 +11,7 @@ from kaccess.config.checks import (
 from kaccess.config.learning import (
     EvaluateConfig,
     PlayConfig,
+    PpoConfig,
     SacConfig,
     SkillConfig,
     TrainConfig,
@@ -72,6 +73,7 @@ __all__ = [
     "Method",
     "MethodInfo",
     "PlayConfig",
+    "PpoConfig",
     "Port",
     "Preset",
     "PresetName",

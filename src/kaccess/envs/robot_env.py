@@ -235,9 +235,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             qpos = broadcast_states(options["qpos"], self.num_envs, self.robot)[rows]
             qvel = broadcast_velocities(options.get("qvel"), self.num_envs, self.robot)
             self._draws.forget(rows)
-            self._episodes.begin(
-                qpos, rows, qvel=None if qvel is None else qvel[rows]
-            )
+            self._episodes.begin(qpos, rows, qvel=None if qvel is None else qvel[rows])
         else:
             self._begin(rows)
         self._is_running = True

@@ -1,4 +1,4 @@
-"""Curricula along the routes of a study: the guide is rolled out, its states are kept."""
+"""Curricula along the routes of a study: states that the guide passes through."""
 
 import numpy as np
 
@@ -16,36 +16,38 @@ from kaccess.guide import Guide, follow_guide
 from kaccess.starts import ALONG, ROLLIN, InitialStates
 from kaccess.study import Study
 
-__all__ = ["follow_routes", "make_curriculum"]
+__all__ = ["follow_routes", "make_curricula"]
 
 _MOST_ROUTES = 256  # routes that are followed; each costs 75 control steps
 _SEED = 20  # of the choice of their starts
 _KINDS: dict[str, type[Curriculum]] = {ALONG: AlongRoutes, ROLLIN: RollIn}
 
 
-def make_curriculum(
+def make_curricula(
     prefix: str,
     at_rest: InitialStates,
     study: Study,
     task: Task,
     *,
+    n: int,
     conditions: Conditions | None = None,
     engine: EngineName | EngineConfig = "mujoco",
-) -> Curriculum:
-    """Return a new curriculum along the routes that begin in some resting starts.
+) -> list[Curriculum]:
+    """Return n new curricula along the routes that begin in some resting starts.
 
     Args:
         prefix: Its kind, `along-` or `rollin-`.
         at_rest: Resting starts.
         study: Study whose guide is followed.
         task: Task to learn.
+        n: Number of curricula, one for each learner.
         conditions: Differences from the physics of the study; by default none.
         engine: Name of the engine, or its settings.
     """
-    n = min(_MOST_ROUTES, len(at_rest))
-    qpos = at_rest.sample(np.random.default_rng(_SEED), n)
+    n_routes = min(_MOST_ROUTES, len(at_rest))
+    qpos = at_rest.sample(np.random.default_rng(_SEED), n_routes)
     routes = follow_routes(study, qpos, task, conditions=conditions, engine=engine)
-    return _KINDS[prefix](at_rest, routes)
+    return [_KINDS[prefix](at_rest, routes) for _ in range(n)]
 
 
 def follow_routes(
