@@ -1,7 +1,8 @@
 """Tasks as Gymnasium environments: one robot, or n robots in one batch.
 
-Episodes start in a state drawn from `starts`, usually at rest. They end after a number of steps,
-always by truncation and never by termination, so a learner should bootstrap at the end.
+Episodes start in a state drawn from `starts`, usually at rest. They end after a number
+of steps, always by truncation and never by termination, so a learner should bootstrap
+at the end.
 """
 
 from collections.abc import Sequence

@@ -156,7 +156,7 @@ class PpoRun:
             "length": round(lengths / n),
         }
         row |= {f"{name}_loss": self._algorithm.losses[name] for name in LOSSES}
-        row["std"] = float(self._algorithm.get_policy().output_std.mean())
+        row["std"] = self._algorithm.get_policy().output_std.mean().item()
         row["learning_rate"] = float(self._algorithm.learning_rate)
         return [(0, row)]
 
