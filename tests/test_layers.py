@@ -11,7 +11,7 @@ ROOT = Path(kaccess.__file__).parent
 LAYERS = [  # from the bottom to the top
     {"base", "config"},
     {"robots", "engines", "poses", "starts", "access", "cluster"},
-    {"envs", "policies", "sac"},
+    {"envs", "policies", "sac", "ppo", "pairs"},
     {"study"},
     {"guide", "evaluation", "training", "exports", "learned", "distribute"},
     {"report", "pipeline", "cli"},
@@ -19,8 +19,10 @@ LAYERS = [  # from the bottom to the top
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Third-party packages that only these parts may import.
 ONLY_IN = {
-    "torch": {"sac", "learned"},
-    "gymnasium": {"envs", "sac"},
+    "torch": {"sac", "ppo", "learned"},
+    "gymnasium": {"envs", "sac", "ppo"},
+    "rsl_rl": {"ppo"},
+    "tensordict": {"ppo"},
     "matplotlib": {"report"},
     "jinja2": {"report"},
     "PIL": {"report"},

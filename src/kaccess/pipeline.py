@@ -32,6 +32,7 @@ from kaccess.config import (
     LearnConfig,
     PairsConfig,
     PlayConfig,
+    PpoConfig,
     PresetName,
     RobotConfig,
     SacConfig,
@@ -358,17 +359,21 @@ def train(
     config: TrainConfig,
     sac: SacConfig | None = None,
     *,
+    ppo: PpoConfig | None = None,
     device: str = "auto",
     n_threads: int = 0,
     cluster: str | None = None,
     progress: TrainProgress | None = None,
 ) -> Path:
-    """Train learners from several kinds of starts, several seeds each, all at once.
+    """Train learners from several kinds of starts, several seeds each.
+
+    By SAC they train all at once, by PPO one after the other.
 
     Args:
         study: Study or its folder.
         config: Task, starts, seeds and episodes.
-        sac: Settings of the learners.
+        sac: Settings of the learners, for SAC.
+        ppo: Settings of the learners, for PPO.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
         cluster: Ray cluster that works, as `--cluster` names it; None for none.
@@ -377,7 +382,15 @@ def train(
     Returns:
         The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
-    study, sac = Study.open(study), sac or SacConfig()
+    study, sac, ppo = Study.open(study), sac or SacConfig(), ppo or PpoConfig()
+    if config.algorithm == "ppo":
+        from kaccess.training import train_by_ppo
+
+        if cluster:
+            raise InputError("`cluster` trains by SAC only. Leave it out for PPO.")
+        return train_by_ppo(
+            study, config, ppo, device=device, n_threads=n_threads, progress=progress
+        )
     with open_workplace(cluster) as place:
         return place.train(
             study, config, sac, device=device, n_threads=n_threads, progress=progress

@@ -18,7 +18,15 @@ from kaccess.config import EngineConfig, EngineName, SampleConfig
 from kaccess.engines import Engine, Settled, as_engine
 from kaccess.robots import Robot, find_mirror
 
-__all__ = ["Stream", "Draws", "Poses", "draw_poses", "sample_poses", "settle_keyframes"]
+__all__ = [
+    "Stream",
+    "Draws",
+    "Poses",
+    "draw_drops",
+    "draw_poses",
+    "sample_poses",
+    "settle_keyframes",
+]
 
 _BLOCK = 64  # candidates per random stream; another value gives different poses
 _SPARE = 1.15  # candidates per pose in a round: some do not come to rest
@@ -81,6 +89,7 @@ class Stream(IntEnum):
     STARTS = 5  # the starts `fresh`
     HELD_OUT = 6  # tests of trained policies, for published numbers
     CHOICE = 7  # which of the poses drawn are used
+    DROPS = 8  # the starts `drop`
 
 
 class _Outcome(IntEnum):
@@ -198,6 +207,32 @@ def _choose(qpos: Array, config: SampleConfig) -> Array:
     return qpos[np.sort(rng.permutation(len(qpos))[:n_used])]
 
 
+def draw_drops(robot: Robot, n: int, *, seed: int = 0) -> Array:
+    """Draw n robots in the air, (n, nq), with random orientation and joints.
+
+    They are at rest, at the height from which poses are dropped, and do not touch
+    themselves.
+    """
+    kept, block = np.empty((0, robot.model.nq)), 0
+    while len(kept) < n:
+        blocks = range(block, block + -(-n // _BLOCK))
+        roll, pitch, joints = _draw(robot, seed, blocks, Stream.DROPS)
+        start = _place_above(robot, roll, pitch, robot.drop_height)
+        start[:, robot.joint_adr] = joints
+        kept = np.concatenate([kept, start[~robot.find_contacts(start)[1]]])
+        block = blocks.stop
+    return kept[:n]
+
+
+def _place_above(robot: Robot, roll: Array, pitch: Array, height: float) -> Array:
+    """Return standing robots, (b, nq), turned and lifted to a height [m]."""
+    start = np.repeat(robot.standing[None], len(roll), axis=0)
+    start[:, :2] = 0.0
+    start[:, 2] = height
+    start[:, 3:7] = quat_from_roll_pitch(roll, pitch)
+    return start
+
+
 def settle_keyframes(robot: Robot, names: Sequence[str], *, engine: Engine) -> Array:
     """Return the states, (k, nq), in which a robot comes to rest from keyframes."""
     keys = [robot.keyframes[name] for name in names]
@@ -219,10 +254,8 @@ def _draw_rounds(
     while True:
         blocks = range(first, first + n_blocks)
         roll, pitch, joints = _draw(robot, config.seed, blocks, stream)
-        start = np.repeat(robot.standing[None], len(roll), axis=0)
-        start[:, :2] = 0.0
-        start[:, 2] = config.drop_height or robot.drop_height
-        start[:, 3:7] = quat_from_roll_pitch(roll, pitch)
+        height = config.drop_height or robot.drop_height
+        start = _place_above(robot, roll, pitch, height)
         drop = _move if config.draw == "move" else _teleport
         yield drop(robot, engine, start, joints, time_limit=config.time_limit)
         first += n_blocks

@@ -3,8 +3,10 @@
 The paper compares six distributions, which are one class here: the centroids of
 K-Access (`ka`), of K-Means (`km`) and of weighted K-Means (`wkm`), nine hand-designed
 poses (`9-pose`), one lying pose (`1-pose`) and all sampled poses (`rnd`). `fresh` are
-1000 more poses, drawn like those of the study, whose moves need not be measured. A
-mixture is a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
+1000 more poses, drawn like those of the study, whose moves need not be measured.
+`drop` is the usual recipe of others: robots in the air, with random orientation and
+joints, that fall while the episode has begun (60 %), or stand (40 %). A mixture is
+a distribution too: `ka+rnd:0.2` draws from `rnd` with probability 0.2.
 """
 
 from collections.abc import Mapping
@@ -20,14 +22,18 @@ from kaccess.base.types import Array, BoolArray
 from kaccess.config import DEFAULT_METHOD, DEFAULT_TASK, METHODS, TASKS
 
 __all__ = [
+    "ALONG",
+    "DROP",
     "FRESH",
     "GUIDED",
     "KEYFRAME_STARTS",
+    "ROLLIN",
     "InitialStates",
     "find_command",
     "is_clustering",
     "list_starts",
     "parse_mixture",
+    "split_prefix",
 ]
 
 # Starts that are keyframes of a robot: the hand-designed poses of Yang et al. 2020,
@@ -48,8 +54,12 @@ KEYFRAME_STARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 FRESH = "fresh"
+DROP = "drop"
 # Prefix of starts whose learners follow the guide during their warm-up.
 GUIDED = "guided-"
+# Prefixes of starts along the routes from them: a curriculum that moves outwards, and
+# one in which the guide acts first.
+ALONG, ROLLIN = "along-", "rollin-"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +198,14 @@ def find_command(name: str, study: Path, task: str = DEFAULT_TASK) -> str | None
     for_task = is_clustering(name) and task in TASKS and task != DEFAULT_TASK
     option = options.get(name, "") + (f" --task {task}" if for_task else "")
     return f"kaccess cluster {study}{option}"  # any method writes rnd
+
+
+def split_prefix(text: str) -> tuple[str, str]:
+    """Return the prefix of a kind of starts, such as `along-`, and the starts."""
+    for prefix in (GUIDED, ALONG, ROLLIN):
+        if text.startswith(prefix):
+            return prefix, text.removeprefix(prefix)
+    return "", text
 
 
 def parse_mixture(text: str) -> dict[str, float]:

@@ -156,7 +156,7 @@ def test_starts_of_another_robot_raise(bittle, tiny, nine):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"qpso": 1}, "Unknown option 'qpso' .* qpos, reset_mask"),
+        ({"qpso": 1}, "Unknown option 'qpso' .* qpos, qvel, reset_mask"),
         ({"qpos": np.zeros(14)}, r"shape \(15,\) or \(2, 15\) for 2"),
         ({"qpos": np.zeros((3, 15))}, r"shape \(15,\) or \(2, 15\) for 2"),
         ({"reset_mask": [True]}, "must be 2 booleans"),

@@ -23,6 +23,7 @@ from kaccess.config import (
     LearnConfig,
     PairsConfig,
     PlayConfig,
+    PpoConfig,
     PresetName,
     RobotConfig,
     SacConfig,
@@ -256,6 +257,7 @@ def train(
     study: _Study,
     config: OmitArgPrefixes[TrainConfig],
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
+    ppo: PpoConfig = PpoConfig(),  # noqa: B008  # frozen
     device: _Device = "auto",
     n_threads: _Threads = 0,
     cluster: _Cluster = None,
@@ -265,7 +267,8 @@ def train(
     Args:
         study: Folder of the study.
         config: Task, starts, seeds and episodes.
-        sac: Settings of the learners.
+        sac: Settings of the learners, for SAC.
+        ppo: Settings of the learners, with --algorithm ppo.
         device: Device of the learners; auto takes a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
         cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
@@ -274,9 +277,8 @@ def train(
 
     watch(
         pipeline.train,
-        study,
-        config,
-        sac,
+        *(study, config, sac),
+        ppo=ppo,
         device=device,
         n_threads=n_threads,
         cluster=cluster,

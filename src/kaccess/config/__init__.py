@@ -12,6 +12,7 @@ from kaccess.config.learned import LearnConfig
 from kaccess.config.learning import (
     EvaluateConfig,
     PlayConfig,
+    PpoConfig,
     SacConfig,
     SkillConfig,
     TrainConfig,
@@ -81,6 +82,7 @@ __all__ = [
     "PairGoal",
     "PairsConfig",
     "PlayConfig",
+    "PpoConfig",
     "Port",
     "Preset",
     "PresetName",

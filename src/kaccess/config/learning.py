@@ -8,6 +8,7 @@ from kaccess.config.checks import (
     Count,
     Index,
     Kind,
+    NotNegative,
     Poses,
     Positive,
     Seed,
@@ -30,6 +31,7 @@ from kaccess.config.scale import ForBittle
 __all__ = [
     "EvaluateConfig",
     "PlayConfig",
+    "PpoConfig",
     "SacConfig",
     "SkillConfig",
     "TrainConfig",
@@ -70,23 +72,29 @@ class TrainConfig:
 
     task: TaskName = DEFAULT_TASK
     """Task to learn."""
+    algorithm: Literal["sac", "ppo"] = "sac"
+    """How it is learned: sac (all learners at once), or ppo (one learner after the
+    other, each with many robots; needs the extra `ppo`)."""
     starts: tuple[str, ...] = (_BEST_STARTS,)
-    """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, or a mixture such
-    as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, learners follow the routes
-    of the accessibility graph during their warm-up. Once standing, they follow the
-    skill that `kaccess search` found, if the task needs one. The default, guided-rnd,
-    is among the fastest and needs no clusters."""
+    """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, drop, or a
+    mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners follow
+    the routes of the accessibility graph during their warm-up. Once standing, they
+    follow the skill that `kaccess search` found, if the task needs one. The default,
+    guided-rnd, is among the fastest and needs no clusters. With along-, as in
+    along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
+    the guide acts at the beginning of an episode, for less and less time. PPO cannot
+    learn from the guide's transitions: there guided- is along-."""
     seeds: Size = 3
     """Number of seeds for each kind of starts; each seed is one learner."""
     first_seed: Seed = 0
     """First seed: set it to add learners later, or on another machine."""
     episodes: Count = 1600
-    """Episodes of each learner; the default is the paper's."""
+    """Episodes of each SAC learner; the default is the paper's."""
     episode_steps: Count | None = None
-    """Steps of an episode; by default the task's, 300. A robot has got up after 75, and
-    shorter episodes see more starts and more draws of conditions."""
+    """Steps of an episode of a SAC learner; by default the task's, 300. A robot has got
+    up after 75, and shorter episodes see more starts and more draws of conditions."""
     test_every: Count = 50
-    """Episodes between two tests of the learning curve."""
+    """Episodes of a SAC learner between two tests of the learning curve."""
     test_poses: Poses = 100
     """Number of poses of each of these tests; no learner trains on them."""
     test_anew: bool = True
@@ -117,6 +125,9 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.algorithm == "ppo":
+            unused = ("episodes", "test_every")
+            check_left_out(self, unused, "with `--algorithm ppo`: set `ppo.steps`")
         if not self.starts:
             raise InputError("`starts` must name at least one kind, such as ka.")
         if len(set(self.starts)) < len(self.starts):
@@ -184,6 +195,57 @@ class SacConfig:
         if self.return_steps is not None:
             return self
         return replace(self, return_steps=return_steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PpoConfig:
+    """Settings of Proximal Policy Optimization, the same for every learner."""
+
+    steps: Count = 3_000_000
+    """Environment steps of each learner, over all its robots."""
+    test_every: Count = 100_000
+    """Environment steps between two tests of the learning curve."""
+    robots: Size = 128
+    """Number of robots of each learner; thousands on a GPU."""
+    rollout_steps: Size = 32
+    """Steps of each robot between two updates."""
+    episode_steps: Size = 100
+    """Steps in an episode. Once a robot stands there is little to learn, so that
+    episodes are shorter than SAC's."""
+    epochs: Size = 5
+    """Passes through the data of an update."""
+    minibatches: Size = 4
+    """Parts into which the data of a pass is divided."""
+    gamma: Annotated[float, Kind(0, 1, below=True)] = 0.987
+    """Discount factor per step [-]."""
+    lam: Share = 0.95
+    """Lambda of the generalized advantage estimate [-]."""
+    clip: Positive = 0.2
+    """Largest change of an action's probability that pays, as a share of it [-]."""
+    entropy: NotNegative = 0.005
+    """Weight of the entropy in the loss [-]."""
+    initial_std: Positive = 0.5
+    """Standard deviation of the actions at first; 1 is half of a joint's range [-]."""
+    hidden: tuple[Size, ...] = (256, 128)
+    """Units of each hidden layer of actor and critic, with ELU."""
+    learning_rate: Positive = 1e-3
+    """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
+    desired_kl: Positive | None = 0.02
+    """Divergence between two policies in a row that the learning rate is adapted to
+    [nat]; None keeps the learning rate."""
+    normalize: bool = True
+    """Normalize observations by their mean and standard deviation so far."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.hidden:
+            raise InputError("`hidden` must name the units of at least one layer.")
+        if self.minibatches > self.robots * self.rollout_steps:
+            raise InputError(
+                "`minibatches` must not exceed the steps of an update, `robots` times "
+                f"`rollout_steps` ({self.robots * self.rollout_steps}), got "
+                f"{self.minibatches}."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,16 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray
+from kaccess.envs.curriculum import Curriculum
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import InitialStates
 
 __all__ = [
     "RENDER_MODES",
+    "Starts",
     "assign_starts",
     "broadcast_states",
+    "broadcast_velocities",
     "check_mask",
     "check_options",
     "check_render_mode",
@@ -23,6 +26,9 @@ __all__ = [
 ]
 
 RENDER_MODES = ["rgb_array"]
+
+Starts = InitialStates | Curriculum
+"""Where episodes begin: always the same distribution, or one that moves."""
 
 
 def resolve_robot(robot: str | Path | Robot) -> Robot:
@@ -52,17 +58,24 @@ def check_starts(starts: InitialStates | None, robot: Robot) -> InitialStates:
 
 
 def assign_starts(
-    starts: InitialStates | Sequence[InitialStates] | None, robot: Robot, n: int
-) -> tuple[InitialStates, ...]:
+    starts: Starts | Sequence[Starts] | None, robot: Robot, n: int
+) -> tuple[Starts, ...]:
     """Return the starts of each of n robots, given one for all or one for each."""
-    if starts is None or isinstance(starts, InitialStates):
-        return (check_starts(starts, robot),) * n
+    if starts is None or isinstance(starts, InitialStates | Curriculum):
+        return (_check_each(starts, robot),) * n
     if len(starts) != n:
         raise InputError(
             f"`starts` must be one distribution, or one for each of the {n} "
             f"environments, got {len(starts)}."
         )
-    return tuple(check_starts(each, robot) for each in starts)
+    return tuple(_check_each(each, robot) for each in starts)
+
+
+def _check_each(starts: Starts | None, robot: Robot) -> Starts:
+    if isinstance(starts, Curriculum):
+        check_starts(starts.at_rest, robot)
+        return starts
+    return check_starts(starts, robot)
 
 
 def broadcast_states(qpos: object, n: int, robot: Robot) -> Array:
@@ -76,6 +89,19 @@ def broadcast_states(qpos: object, n: int, robot: Robot) -> Array:
     return np.array(np.broadcast_to(states, (n, nq)))
 
 
+def broadcast_velocities(qvel: object, n: int, robot: Robot) -> Array | None:
+    """Return the velocities of n robots, (n, nv); None stays None: they are at rest."""
+    if qvel is None:
+        return None
+    velocities, nv = np.asarray(qvel, np.float64), robot.model.nv
+    if velocities.shape not in ((nv,), (n, nv)) or not np.isfinite(velocities).all():
+        raise InputError(
+            f"`qvel` must be finite, of shape ({nv},) or ({n}, {nv}) for {n} robots "
+            f"{robot.name!r}, got {velocities.shape}."
+        )
+    return np.array(np.broadcast_to(velocities, (n, nv)))
+
+
 def check_options(
     options: dict[str, Any] | None, known: tuple[str, ...]
 ) -> dict[str, Any]:
@@ -87,6 +113,8 @@ def check_options(
             f"Unknown option {unknown[0]!r} of `reset`: must be one of "
             f"{', '.join(known)}."
         )
+    if "qvel" in options and "qpos" not in options:
+        raise InputError("`qvel` belongs to `qpos`: give both, or neither.")
     return options
 
 

@@ -110,20 +110,25 @@ class Episodes:
         self,
         qpos: Array,
         rows: IntArray | None = None,
+        *,
         streams: Sequence[np.random.Generator] | None = None,
+        qvel: Array | None = None,
+        targets: Array | None = None,
     ) -> None:
-        """Begin new episodes of some robots, at rest in states, (m, nq).
+        """Begin new episodes of some robots, in states, (m, nq).
 
         Args:
             qpos: (m, nq) states.
             rows: (m,) indices of the robots, ascending; by default all.
             streams: Random stream of each of them, from which conditions are drawn. By
                 default robot i draws the same conditions in every episode, as in tests.
+            qvel: (m, nv) velocities; by default they are at rest.
+            targets: (m, nu) joint targets; by default their joint positions [rad].
         """
         rows = self._all_rows if rows is None else rows
         if self.draws:
             self.draws.draw(rows, streams)
-        self.robots.reset(qpos, rows)
+        self.robots.reset(qpos, rows, qvel=qvel, targets=targets)
         self._steps[rows] = 0
         self._memory[rows] = 0.0
         # Until the first delayed action arrives, a robot holds the joints of its start.

@@ -1,7 +1,8 @@
 """Tasks as Gymnasium environments: one robot, or n robots in one batch.
 
-Episodes start at rest in a state drawn from `starts`. They end after a number of steps,
-always by truncation and never by termination, so a learner should bootstrap at the end.
+Episodes start in a state drawn from `starts`, usually at rest. They end after a number
+of steps, always by truncation and never by termination, so a learner should bootstrap
+at the end.
 """
 
 from collections.abc import Sequence
@@ -22,8 +23,10 @@ from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import DEFAULT_TASK, EngineConfig, EngineName, Ranges
 from kaccess.envs.arguments import (
     RENDER_MODES,
+    Starts,
     assign_starts,
     broadcast_states,
+    broadcast_velocities,
     check_mask,
     check_options,
     check_render_mode,
@@ -32,6 +35,7 @@ from kaccess.envs.arguments import (
 )
 from kaccess.envs.camera import Camera
 from kaccess.envs.conditions import Conditions
+from kaccess.envs.curriculum import StartDraws
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.streams import Seed, get_streams, make_streams, set_streams
 from kaccess.envs.task import CONTROL_RATE, Task
@@ -106,15 +110,17 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
 
         Args:
             seed: Seed of the starts, of this episode and the following ones.
-            options: `qpos`, (nq,): state to start in, instead of a draw.
+            options: `qpos`, (nq,): state to start in, instead of a draw; `qvel`,
+                (nv,): its velocity, if it is not at rest.
         """
         super().reset(seed=seed)
-        options = check_options(options, ("qpos",))
+        options = check_options(options, ("qpos", "qvel"))
+        qvel = broadcast_velocities(options.get("qvel"), 1, self.robot)
         if "qpos" in options:
             qpos = broadcast_states(options["qpos"], 1, self.robot)
         else:
             qpos = self._episodes.draw_start(self.starts, self.np_random)
-        self._episodes.begin(qpos, streams=[self.np_random])
+        self._episodes.begin(qpos, streams=[self.np_random], qvel=qvel)
         return self._episodes.observe()[0], {}
 
     def step(
@@ -150,8 +156,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         num_envs: Number of robots.
         task: Name of a task, or a task with settings of your own.
         robot: Name of a robot, path of an MJCF file, or a robot.
-        starts: Distribution of the starts, one for all or one for each robot; by
-            default the robot's standing pose.
+        starts: Distribution of the starts, one for all or one for each robot, or a
+            `Curriculum`; by default the robot's standing pose.
         conditions: Differences from the physics of the study, such as
             `torque=0.6,delay=0.04`. The starts stay those of the study's robot. With
             `randomize=1`, each robot draws its own in each episode; with `observe=imu`,
@@ -175,7 +181,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         task: str | Task = DEFAULT_TASK,
         *,
         robot: str | Path | Robot = "bittle",
-        starts: InitialStates | Sequence[InitialStates] | None = None,
+        starts: Starts | Sequence[Starts] | None = None,
         conditions: Conditions | str | None = None,
         ranges: Ranges | None = None,
         engine: EngineName | EngineConfig = "mujoco",
@@ -197,6 +203,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             ranges=ranges,
             engine=engine,
         )
+        self._draws = StartDraws(self.starts, self._episodes)
         self._camera = Camera(self.robot.model)
         self._streams: list[np.random.Generator] | None = None
         self._is_running = False
@@ -222,9 +229,10 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             seed: One seed for all (sub-environment i draws from
                 `default_rng([seed, i])`), or one seed each. None continues the streams.
             options: `qpos`, (nq,) or (n, nq): states to start in, instead of draws;
+                `qvel`, (nv,) or (n, nv): their velocities, if they are not at rest;
                 `reset_mask`, (n,) bool: sub-environments to reset.
         """
-        options = check_options(options, ("qpos", "reset_mask"))
+        options = check_options(options, ("qpos", "qvel", "reset_mask"))
         if seed is not None or self._streams is None:
             self._streams = make_streams(seed, self.num_envs)
         mask = check_mask(options.get("reset_mask"), self.num_envs)
@@ -236,9 +244,16 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         rows = np.flatnonzero(mask)
         if "qpos" in options:
             qpos = broadcast_states(options["qpos"], self.num_envs, self.robot)[rows]
+            qvel = broadcast_velocities(options.get("qvel"), self.num_envs, self.robot)
+            self._draws.forget(rows)
+            self._episodes.begin(
+                qpos,
+                rows,
+                streams=self._get_streams(rows),
+                qvel=None if qvel is None else qvel[rows],
+            )
         else:
-            qpos = self._draw_starts(rows)
-        self._begin(qpos, rows)
+            self._begin(rows)
         self._is_running = True
         return self._episodes.observe(), {}
 
@@ -251,8 +266,11 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         reward, ended = self._episodes.step(actions)
         info, obs = self._episodes.get_info(), self._episodes.observe()
         if ended.any():
+            rows = np.flatnonzero(ended)
+            self._draws.record(rows, info["success"])
             info = make_final_info(info, ended, obs)
-            obs = self._restart(np.flatnonzero(ended))
+            self._begin(rows)
+            obs = self._episodes.observe()
         else:
             info = add_masks(info, ~ended)
         return obs, reward, np.zeros(self.num_envs, bool), ended, info
@@ -269,17 +287,23 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         """
         if self._streams is None:
             raise ResetNeeded("Call `reset` before `get_state`.")
-        return {**self._episodes.get_state(), "streams": get_streams(self._streams)}
+        return {
+            **self._episodes.get_state(),
+            **self._draws.get_state(),
+            "streams": get_streams(self._streams),
+        }
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Continue from a state that `get_state` returned."""
-        expected = {*self._episodes.get_state(), "streams"}
+        own = self._draws.get_state()
+        expected = {*self._episodes.get_state(), *own, "streams"}
         if state.keys() != expected or state["streams"].shape != (self.num_envs, 6):
             raise InputError(
                 f"`state` must hold {', '.join(sorted(expected))} of {self.num_envs} "
                 f"environments, as `get_state` returns it, got {', '.join(state)}."
             )
         self._episodes.set_state(state)
+        self._draws.set_state(state)
         self._streams = set_streams(state["streams"])
         self._is_running = True
 
@@ -296,21 +320,21 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         """Close the renderer."""
         self._camera.close()
 
-    def _restart(self, rows: IntArray) -> Observation:
-        """Begin the next episodes of some sub-environments; return all observations."""
-        self._begin(self._draw_starts(rows), rows)
-        return self._episodes.observe()
-
-    def _begin(self, qpos: Array, rows: IntArray) -> None:
+    def _begin(self, rows: IntArray) -> None:
+        """Begin the next episodes of some sub-environments."""
         assert self._streams is not None
-        self._episodes.begin(qpos, rows, [self._streams[row] for row in rows])
-
-    def _draw_starts(self, rows: IntArray) -> Array:
-        assert self._streams is not None
-        draw = self._episodes.draw_start
-        return np.concatenate(
-            [draw(self.starts[row], self._streams[row]) for row in rows]
+        starts = self._draws.draw(rows, self._streams)
+        self._episodes.begin(
+            starts.qpos,
+            rows,
+            streams=self._get_streams(rows),
+            qvel=starts.qvel,
+            targets=starts.targets,
         )
+
+    def _get_streams(self, rows: IntArray) -> list[np.random.Generator]:
+        assert self._streams is not None
+        return [self._streams[row] for row in rows]
 
 
 def _make_observation_space(episodes: Episodes) -> gymnasium.Space[Observation]:

@@ -21,10 +21,10 @@ from kaccess.envs.task import CONTROL_RATE
 from kaccess.envs.wire import Wire, count_segments
 from kaccess.robots import Robot
 
-__all__ = ["RobotsBatch"]
+__all__ = ["MAX_DEPTH", "RobotsBatch"]
 
 # Largest depth of a soft contact in the floor.
-_MAX_DEPTH: float = ForBittle(0.01, "m")
+MAX_DEPTH: float = ForBittle(0.01, "m")
 
 
 class RobotsBatch:
@@ -99,12 +99,27 @@ class RobotsBatch:
         """Copy of the states of the robots, (n, nq)."""
         return np.array(self._fields.qpos)
 
-    def reset(self, qpos: Array, rows: IntArray | None = None) -> None:
-        """Put robots into states at rest, with their joint positions as targets.
+    @property
+    def qvel(self) -> Array:
+        """Copy of the velocities of the robots, (n, nv)."""
+        return np.array(self._fields.qvel)
+
+    def reset(
+        self,
+        qpos: Array,
+        rows: IntArray | None = None,
+        *,
+        qvel: Array | None = None,
+        targets: Array | None = None,
+    ) -> None:
+        """Put robots into states.
 
         Args:
             qpos: (m, nq) states.
             rows: (m,) indices of the robots, ascending; by default all.
+            qvel: (m, nv) velocities; by default they are at rest.
+            targets: (m, nu) joint targets; by default, and where they are NaN, their
+                joint positions [rad].
 
         Raises:
             InputError: If a state does not fit this robot, or is inside the floor.
@@ -112,9 +127,11 @@ class RobotsBatch:
         rows = self._all_rows if rows is None else rows
         self._check_states(qpos, len(rows))
         joints = self.robot.get_joints(qpos)
+        if targets is not None:
+            joints = np.where(np.isnan(targets), joints, targets)
         if self._varied:
             self._vary(rows)
-        self._physics.reset(rows, qpos, joints)
+        self._physics.reset(rows, qpos, joints, qvel)
         if self.wire:
             self.wire.begin(rows, joints)
             if self._sags:
@@ -254,7 +271,7 @@ class RobotsBatch:
 
     def _check_above_floor(self, rows: IntArray) -> None:
         lowest = self.readings.distance[rows].min(initial=np.inf)
-        if lowest < -self.robot.scale.fit(_MAX_DEPTH):
+        if lowest < -self.robot.scale.fit(MAX_DEPTH):
             raise InputError(
                 f"`qpos` must be above the floor, got a robot {-1000 * lowest:.0f} mm "
                 "inside it. Raise its base, qpos[2], by that much."

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["export_onnx"]
 
 _OPSET = 17
+_ACTIVATIONS, _OUTPUTS = (
+    {"relu": "Relu", "elu": "Elu"},
+    {"tanh": "Tanh", "clip": "Clip"},
+)
 _IR_VERSION = 8  # as old as the opset: runtimes refuse files newer than themselves
 
 
@@ -81,16 +85,22 @@ def _list_steps(
     policy: Policy,
 ) -> tuple[list[tuple[str, list[str], str]], dict[str, Array]]:
     """Return the steps (operator, inputs, output) and the constants they use."""
+    activation, output = _ACTIVATIONS[policy.activation], _OUTPUTS[policy.output]
     half = np.asarray(0.5 * (policy.high - policy.low), dtype=np.float32)
     middle = np.asarray(policy.low + half, dtype=np.float32)
     constants: dict[str, Array] = {"half_range": half, "middle": middle}
+    if output == "Clip":
+        constants |= {
+            "least": np.array(-1, np.float32),
+            "most": np.array(1, np.float32),
+        }
     steps, x = [], "obs"
     for i, (weight, bias) in enumerate(zip(policy.weights, policy.biases, strict=True)):
         constants |= {f"weight_{i}": weight, f"bias_{i}": bias}
         steps.append(("Gemm", [x, f"weight_{i}", f"bias_{i}"], f"linear_{i}"))
         last = i == len(policy.weights) - 1
-        x = f"unit_{i}"
-        steps.append(("Tanh" if last else "Relu", [f"linear_{i}"], x))
+        kind, x, inputs = output if last else activation, f"unit_{i}", [f"linear_{i}"]
+        steps.append((kind, inputs + (["least", "most"] if kind == "Clip" else []), x))
     steps.append(("Mul", [x, "half_range"], "centred"))
     steps.append(("Add", ["centred", "middle"], "action"))
     return steps, constants

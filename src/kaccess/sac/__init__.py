@@ -14,6 +14,7 @@ from kaccess.sac.loop import Trained, train
 from kaccess.sac.plan import CurveTests, Evaluate, Plan, RunFolder, WarmUp
 from kaccess.sac.policies import Policies, load_policies
 from kaccess.sac.population import Experience, Population
+from kaccess.sac.trainable import PolicySet
 
 __all__ = [
     "Checkpoint",
@@ -22,6 +23,7 @@ __all__ = [
     "Experience",
     "Plan",
     "Policies",
+    "PolicySet",
     "Population",
     "RunFolder",
     "Shape",

@@ -18,17 +18,18 @@ from gymnasium.vector import VectorEnv
 
 from kaccess.base.types import TrainProgress
 from kaccess.config import SacConfig
+from kaccess.sac.checkpoint import Checkpoint
 from kaccess.sac.cpu import tune_cpu
 from kaccess.sac.device import check_compiled, explain_memory
 from kaccess.sac.interrupt import defer_interrupts
 from kaccess.sac.journal import Journal
 from kaccess.sac.plan import CurveTests, Plan, RunFolder
-from kaccess.sac.policies import Policies
 from kaccess.sac.run import Run
 from kaccess.sac.store import BestPolicies, Store, describe_run
+from kaccess.sac.trainable import PolicySet, Trainable
 from kaccess.sac.vector import Envs
 
-__all__ = ["Trained", "train"]
+__all__ = ["Trained", "drive", "train"]
 
 _SECONDS_BETWEEN_REPORTS = 0.2
 
@@ -37,7 +38,7 @@ _SECONDS_BETWEEN_REPORTS = 0.2
 class Trained:
     """Result of a training."""
 
-    policies: Policies
+    policies: PolicySet
     """Policies of all learners."""
     stopped: Mapping[str, str]
     """Learners that stopped because of a number that is not finite: a message for each,
@@ -80,6 +81,34 @@ def train(
     run = Run(envs, config, plan, device=device, checkpoint=checkpoint)
     if checkpoint is None:  # a run on a GPU may be resumed on a CPU
         check_compiled(config.compiled, run.population.device)
+    with tune_cpu(run.population):
+        drive(run, plan, store, checkpoint, tests=tests, progress=progress)
+    return Trained(run.policies, dict(run.stopped), run.step)
+
+
+def drive(
+    run: Trainable,
+    plan: Plan,
+    store: Store,
+    checkpoint: Checkpoint | None,
+    *,
+    tests: CurveTests | None = None,
+    progress: TrainProgress | None = None,
+) -> None:
+    """Train a run to its end, with tests, curves and checkpoints.
+
+    Args:
+        run: Run, of any algorithm.
+        plan: Names, seeds and number of steps of the learners.
+        store: Files of the run.
+        checkpoint: Checkpoint that the run resumes from; None if it is new.
+        tests: Tests during training; by default none.
+        progress: Called a few times per second.
+
+    Raises:
+        KeyboardInterrupt: If interrupted; the run is stored first.
+    """
+    folder = store.folder
     journal = Journal(
         folder.path,
         plan.names,
@@ -95,7 +124,6 @@ def train(
         defer_interrupts() as is_interrupted,
         closing(journal),
         store.save_at_end(run, best, journal),
-        tune_cpu(run.population),
     ):
         while True:
             tester.test_if_due()
@@ -110,7 +138,6 @@ def train(
             with run.make_step():
                 for learner, episode in run.advance():
                     journal.add_row("episodes", learner, run.step, episode)
-    return Trained(run.policies, dict(run.stopped), run.step)
 
 
 class _Tester:
@@ -127,7 +154,11 @@ class _Tester:
     """
 
     def __init__(
-        self, tests: CurveTests | None, run: Run, journal: Journal, best: BestPolicies
+        self,
+        tests: CurveTests | None,
+        run: Trainable,
+        journal: Journal,
+        best: BestPolicies,
     ) -> None:
         self._tests, self._run, self._journal, self._best = tests, run, journal, best
         self.means: dict[str, float] = {}
@@ -177,7 +208,9 @@ class _Timer:
 class _Reporter:
     """Reports the progress of a run a few times per second."""
 
-    def __init__(self, progress: TrainProgress | None, run: Run, n_steps: int) -> None:
+    def __init__(
+        self, progress: TrainProgress | None, run: Trainable, n_steps: int
+    ) -> None:
         self._progress, self._run, self._n_steps = progress, run, n_steps
         self._began, self._first = time.monotonic(), run.step
         self._timer = _Timer(_SECONDS_BETWEEN_REPORTS, first=0.0)

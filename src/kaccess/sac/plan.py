@@ -9,11 +9,11 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray
-from kaccess.sac.policies import Policies
+from kaccess.sac.trainable import PolicySet
 
 __all__ = ["CurveTests", "Evaluate", "Plan", "RunFolder", "WarmUp"]
 
-Evaluate = Callable[[Policies, int], Mapping[str, Array]]
+Evaluate = Callable[[PolicySet, int], Mapping[str, Array]]
 """Called with (policies, step); returns scores of all p learners by name, (p,) each."""
 
 

@@ -19,8 +19,7 @@ from kaccess.policies.policy import BEST_POLICY, LAST_POLICY, Policy
 from kaccess.sac.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from kaccess.sac.journal import Journal
 from kaccess.sac.plan import Plan, RunFolder
-from kaccess.sac.policies import Policies
-from kaccess.sac.run import Run
+from kaccess.sac.trainable import PolicySet, Trainable
 from kaccess.sac.vector import Envs
 
 __all__ = ["BestPolicies", "Store", "describe_run"]
@@ -53,7 +52,7 @@ class BestPolicies:
     """
 
     def __init__(
-        self, by: Sequence[str], policies: Policies, checkpoint: Checkpoint | None
+        self, by: Sequence[str], policies: PolicySet, checkpoint: Checkpoint | None
     ) -> None:
         self._by, self._policies = by, policies
         self.scores: dict[str, list[float]] = {}
@@ -68,7 +67,7 @@ class BestPolicies:
         """Return the best policies of a checkpoint; older ones hold none."""
         stored = {name: checkpoint.select(f"best/{name}") for name in self.scores}
         best = {
-            name: Policy.of_arrays(arrays, self._policies.describe(name))
+            name: self._policies[name].replace_arrays(arrays)
             for name, arrays in stored.items()
             if arrays
         }
@@ -104,10 +103,13 @@ class Store:
     Args:
         folder: Folder of the run.
         settings: Settings that must be the same to resume the run.
+
+    Attributes:
+        folder: Folder of the run.
     """
 
     def __init__(self, folder: RunFolder, settings: Mapping[str, Any]) -> None:
-        self._folder, self._settings = folder.path, settings
+        self.folder, self._settings = folder, settings
         self._path = folder.path / f"{folder.checkpoint}.safetensors"
 
     def read(self) -> Checkpoint | None:
@@ -118,19 +120,19 @@ class Store:
         checkpoint.require_same(self._settings, self._path)
         return checkpoint
 
-    def save(self, run: Run, best: BestPolicies, journal: Journal) -> None:
+    def save(self, run: Trainable, best: BestPolicies, journal: Journal) -> None:
         """Write checkpoint and policies of a run that is between two steps."""
         progress = run.get_progress() | {"best": best.scores}
         progress["curves"] = journal.get_marks()
         arrays = run.get_arrays() | best.get_arrays()
         save_checkpoint(self._path, Checkpoint(self._settings, progress, arrays))
         for i, name in enumerate(run.names):
-            run.policies[i].save(self._folder / name / LAST_POLICY)
-        best.save(self._folder)
+            run.policies[i].save(self.folder.path / name / LAST_POLICY)
+        best.save(self.folder.path)
 
     @contextmanager
     def save_at_end(
-        self, run: Run, best: BestPolicies, journal: Journal
+        self, run: Trainable, best: BestPolicies, journal: Journal
     ) -> Iterator[None]:
         """Save a run at the end of the block, even after an error between two steps."""
         try:

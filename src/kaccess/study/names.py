@@ -4,6 +4,7 @@ Only this module writes and parses them.
 
     clusters/kaccess@backflip.json, starts/ka@backflip.npz              OfTask
     train/fall-recovery@torque=0.6/guided-rnd/seed-0      RunsName / LearnerName
+    train/fall-recovery/ppo-rnd/seed-0                    RunsName / LearnerName
     evaluation/fall-recovery@torque=0.6_best_under_nominal.json        TestName
     evaluation/fall-recovery_best_held-out.json                        TestName
     evaluation/fall-recovery_from_teleport_in_bullet.json              TestName
@@ -31,6 +32,7 @@ __all__ = [
     "TestName",
     "check_name",
     "find_learners",
+    "name_kind",
     "name_population",
 ]
 
@@ -90,7 +92,8 @@ class LearnerName:
     """Name of one learner, which is also its folder: `ka/seed-0`.
 
     Args:
-        starts: Kind of starts, as in folder names: `ka`, `guided-rnd`, `ka+rnd-0.2`.
+        starts: Kind of starts, as in folder names: `ka`, `guided-rnd`, `ka+rnd-0.2`;
+            with the prefix `ppo-` if the learner learned by PPO.
         seed: Seed of the learner; None for `routes`, which has none.
     """
 
@@ -98,9 +101,9 @@ class LearnerName:
     seed: int | None
 
     @classmethod
-    def of(cls, starts: str, seed: int) -> "LearnerName":
+    def of(cls, starts: str, seed: int, algorithm: str = "sac") -> "LearnerName":
         """Return the name for starts as a user writes them, such as `ka+rnd:0.2`."""
-        folder = _to_folder_name(starts)
+        folder = _to_folder_name(name_kind(starts, algorithm))
         for part in folder.split("+"):
             check_name(part, "starts")
         return cls(folder, seed)
@@ -227,6 +230,11 @@ def find_learners(folder: Path, file: str) -> dict[str, Path]:
         for path in paths
         if path.parent.name.removeprefix(_SEED).isdecimal()
     }
+
+
+def name_kind(starts: str, algorithm: str = "sac") -> str:
+    """Return the kind of learners with these starts: `rnd`, or `ppo-rnd`."""
+    return starts if algorithm == "sac" else f"{algorithm}-{starts}"
 
 
 def name_population(starts: Sequence[str], seeds: range) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.config import METHODS, TrainConfig
 from kaccess.engines import make_engine
-from kaccess.poses import Poses, Stream, draw_poses, settle_keyframes
+from kaccess.poses import Poses, Stream, draw_drops, draw_poses, settle_keyframes
 from kaccess.starts import (
+    DROP,
     FRESH,
     GUIDED,
     KEYFRAME_STARTS,
@@ -44,6 +45,8 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 _N_FRESH = 1000  # poses
+_N_DROPS = 5000  # robots in the air
+_DROPPED = 0.6  # share of them among the starts `drop`; the rest stand
 _MOST_OFF = 1e-3  # of the length of a quaternion, from rounding
 
 
@@ -92,6 +95,20 @@ def _write_fresh(study: Study) -> None:
     engine = make_engine("mujoco", study.robot, study.still)
     poses, _ = draw_poses(study.robot, config, engine=engine, stream=Stream.STARTS)
     _select_poses(poses, np.arange(len(poses))).save(_make_path(study, FRESH))
+
+
+def _write_drops(study: Study) -> None:
+    """Write the starts `drop`: robots in the air, which fall, and standing ones."""
+    robot = study.robot
+    qpos = draw_drops(robot, _N_DROPS, seed=study.sampling.seed)
+    names = tuple(f"drop {row}" for row in range(len(qpos)))
+    fingerprint = robot.fingerprint
+    dropped = InitialStates.uniform(qpos, names=names, model=fingerprint)
+    stands = InitialStates.uniform(
+        robot.standing[None], names=("standing",), model=fingerprint
+    )
+    mixture = InitialStates.mix({dropped: _DROPPED, stands: 1 - _DROPPED})
+    mixture.save(_make_path(study, DROP))
 
 
 def find_starts(study: Study, text: str, task: "Task") -> InitialStates:
@@ -159,6 +176,8 @@ def _load(study: Study, name: str, task: "Task") -> InitialStates:
         return load_states(study, own)
     if name == FRESH and not path.exists():
         _write_fresh(study)
+    if name == DROP and not path.exists():
+        _write_drops(study)
     if not path.exists():
         raise InputError(_explain_missing(study, name, path, task.name))
     starts = load_states(study, path)
@@ -183,7 +202,6 @@ def _explain_missing(study: Study, name: str, path: Path, task: str) -> str:
     if command is None:
         return (
             f"Unknown starts {name!r}: must be one of {', '.join(list_starts())}, "
-            f"{FRESH}, or "
-            f"have a file {path}."
+            f"{FRESH}, {DROP}, or have a file {path}."
         )
     return f"{study.path} has no starts {name!r} yet. Run `{command}` first."

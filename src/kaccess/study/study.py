@@ -363,7 +363,7 @@ class Study:
 
     @property
     def _matrix(self) -> AccessMatrix:
-        """The accessibilities; in memory only if they are there already, or predicted."""
+        """The accessibilities; in memory if they are there already, or predicted."""
         if self.partial is not None or "access" in self.__dict__:
             return InMemory(self.access)
         return Stored(self.arrays)

@@ -8,15 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from kaccess.base.errors import InputError
-from kaccess.config import TrainConfig
+from kaccess.config import EngineConfig, TrainConfig
+from kaccess.envs.arguments import Starts
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.guide import Guide
 from kaccess.policies import LAST_POLICY
-from kaccess.starts import GUIDED, InitialStates
+from kaccess.starts import ALONG, GUIDED, ROLLIN, split_prefix
 from kaccess.study import LearnerName, Study
 from kaccess.study.lock import hold_folders
 from kaccess.study.names import name_population
 from kaccess.study.starts import find_starts
+from kaccess.training.curricula import make_curricula
 from kaccess.training.warm_up import GuidedWarmUp
 
 __all__ = [
@@ -40,21 +43,43 @@ class Learner:
     """
 
     name: str
-    starts: InitialStates
+    starts: Starts
     seed: int
     guided: bool
 
 
-def make_learners(study: Study, config: TrainConfig, task: Task) -> list[Learner]:
+def make_learners(
+    study: Study,
+    config: TrainConfig,
+    task: Task,
+    *,
+    conditions: Conditions | None = None,
+    n_threads: int = 0,
+) -> list[Learner]:
     """Return the learners of a run: each kind of starts with each seed."""
-    learners = []
+    learners: list[Learner] = []
+    seeds = _list_seeds(config)
+    engine = EngineConfig(engine=config.engine, threads=n_threads)
     for text in config.starts:
-        starts = find_starts(study, text.removeprefix(GUIDED), task)
-        guided = text.startswith(GUIDED)
-        learners += [
-            Learner(LearnerName.of(text, seed).text, starts, seed, guided)
-            for seed in _list_seeds(config)
-        ]
+        names = [LearnerName.of(text, seed, config.algorithm).text for seed in seeds]
+        prefix, rest = split_prefix(text)
+        if prefix == GUIDED and config.algorithm == "ppo":
+            prefix = ALONG
+        at_rest = find_starts(study, rest, task)
+        starts: Sequence[Starts] = [at_rest] * len(seeds)
+        if prefix in (ALONG, ROLLIN):
+            _require_routes(study)
+            starts = make_curricula(
+                prefix,
+                at_rest,
+                study,
+                task,
+                n=len(seeds),
+                conditions=conditions,
+                engine=engine,
+            )
+        guided = [prefix == GUIDED] * len(seeds)
+        learners += map(Learner, names, starts, seeds, guided)
     return learners
 
 

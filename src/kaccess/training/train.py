@@ -1,5 +1,6 @@
 """Training on a study: a population of learners, and tests of its learning curve."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,9 +35,15 @@ from kaccess.training.learners import (
 )
 
 if TYPE_CHECKING:  # torch is loaded only to train
-    from kaccess.sac import Evaluate, Policies, Trained
+    from kaccess.sac import Evaluate, PolicySet
 
-__all__ = ["describe_policy", "find_conditions", "make_curve_test", "train_learners"]
+__all__ = [
+    "describe_policy",
+    "find_conditions",
+    "make_curve_test",
+    "require_success",
+    "train_learners",
+]
 
 _DRAWN_PER_POSE = 5  # poses to choose from, for each pose of a test
 
@@ -75,7 +82,9 @@ def train_learners(
     if config.episode_steps is not None:
         task = replace(task, episode_steps=config.episode_steps)
     sac = sac.fill_in(return_steps=task.return_steps)
-    learners = make_learners(study, config, task)
+    learners = make_learners(
+        study, config, task, conditions=conditions, n_threads=n_threads
+    )
     names, checkpoint = [each.name for each in learners], name_checkpoint(config)
     folder = study.runs_folder(RunsName(task.name, conditions.text))
     with claim_learners(folder, names, checkpoint=checkpoint):
@@ -115,7 +124,7 @@ def train_learners(
             ),
             progress=progress,
         )
-    _require_success(trained, folder)
+    require_success(trained.stopped, names, folder)
     return folder
 
 
@@ -129,10 +138,12 @@ def find_conditions(config: TrainConfig) -> Conditions:
     return conditions
 
 
-def _require_success(trained: "Trained", folder: Path) -> None:
+def require_success(
+    stopped: Mapping[str, str], names: Sequence[str], folder: Path
+) -> None:
     """Raise `TrainingError` if no learner has reached the end."""
-    if len(trained.stopped) == len(trained.policies):
-        first, *_ = trained.stopped.values()
+    if len(stopped) == len(names):
+        first, *_ = stopped.values()
         raise TrainingError(
             f"All learners broke down: {first} Their curves are in {folder}. To train "
             "them again with other settings, such as a lower learning rate, delete "
@@ -148,9 +159,23 @@ def make_curve_test(
     *,
     n_learners: int,
     n_threads: int = 0,
+    every: int | None = None,
 ) -> "Evaluate":
-    """Return the test of the learning curve: all learners from the same poses."""
-    n, steps_between = config.test_poses, config.test_every * task.episode_steps
+    """Return the test of the learning curve: all learners from the same poses.
+
+    Args:
+        study: Study that holds the test poses.
+        config: Number of poses, and whether they are drawn anew.
+        task: Task to test.
+        conditions: Conditions of the test.
+        n_learners: Number of learners.
+        n_threads: CPU threads of the physics; 0 takes all.
+        every: Steps between two tests; by default those of SAC.
+    """
+    n, steps_between = (
+        config.test_poses,
+        every or config.test_every * task.episode_steps,
+    )
     n_drawn = _DRAWN_PER_POSE * n if config.test_anew else n
     held_out = find_test_poses(study, task, "curve", n_drawn, n_threads=n_threads)
     poses = held_out.poses
@@ -163,7 +188,7 @@ def make_curve_test(
         engine=EngineConfig(engine=config.tested_in, threads=n_threads),
     )
 
-    def test(policies: "Policies", step: int) -> dict[str, Array]:
+    def test(policies: "PolicySet", step: int) -> dict[str, Array]:
         def act(obs: Array) -> Array:
             actions = policies.act_all(obs.reshape(n_learners, n, -1))
             return actions.reshape(len(obs), -1)

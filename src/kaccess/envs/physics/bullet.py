@@ -51,13 +51,21 @@ class BulletPhysics:
             geom_xmat=np.zeros((n, model.ngeom, 9)),
         )
 
-    def reset(self, rows: IntArray, qpos: Array, targets: Array) -> None:
-        """Put robots into states, (m, nq), at rest, with joint targets, (m, nu)."""
+    def reset(
+        self, rows: IntArray, qpos: Array, targets: Array, qvel: Array | None = None
+    ) -> None:
+        """Put robots into states, (m, nq), with joint targets, (m, nu).
+
+        They are at rest, unless velocities are given, (m, nv).
+        """
         now = self.fields
         now.qpos[rows], now.ctrl[rows] = qpos, targets
         now.qvel[rows], now.force[rows] = 0.0, 0.0
         self._diverged[rows] = False
         self._crowd.reset(rows, qpos)
+        if qvel is not None:
+            self._crowd.set_velocities(rows, qpos, qvel)
+            now.qvel[rows] = qvel
         self._find_geoms(rows)
 
     def step(self) -> BoolArray:

@@ -42,11 +42,18 @@ class MujocoPhysics:
             geom_xmat=bind("geom_xmat"),
         )
 
-    def reset(self, rows: IntArray, qpos: Array, targets: Array) -> None:
-        """Put robots into states, (m, nq), at rest, with joint targets, (m, nu)."""
+    def reset(
+        self, rows: IntArray, qpos: Array, targets: Array, qvel: Array | None = None
+    ) -> None:
+        """Put robots into states, (m, nq), with joint targets, (m, nu).
+
+        They are at rest, unless velocities are given, (m, nv).
+        """
         self._batch.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE)
         self.fields.qpos[rows] = qpos
         self.fields.ctrl[rows] = targets
+        if qvel is not None:
+            self.fields.qvel[rows] = qvel
         with silence_warnings():
             self._batch.forward(rows, stage=mujoco.mjtStage.mjSTAGE_VEL)
 

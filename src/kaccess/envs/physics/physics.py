@@ -43,8 +43,13 @@ class Physics(Protocol):
     fields: Fields
     touch_margin: Array
 
-    def reset(self, rows: IntArray, qpos: Array, targets: Array) -> None:
-        """Put robots into states, (m, nq), at rest, with joint targets, (m, nu)."""
+    def reset(
+        self, rows: IntArray, qpos: Array, targets: Array, qvel: Array | None = None
+    ) -> None:
+        """Put robots into states, (m, nq), with joint targets, (m, nu).
+
+        They are at rest, unless velocities are given, (m, nv).
+        """
 
     def step(self) -> BoolArray:
         """Make one control step; return which simulations have diverged, (n,)."""

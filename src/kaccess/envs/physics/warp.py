@@ -66,11 +66,17 @@ class WarpPhysics:
             geom_xmat=np.zeros((n, model.ngeom, 9)),
         )
 
-    def reset(self, rows: IntArray, qpos: Array, targets: Array) -> None:
-        """Put robots into states, (m, nq), at rest, with joint targets, (m, nu)."""
+    def reset(
+        self, rows: IntArray, qpos: Array, targets: Array, qvel: Array | None = None
+    ) -> None:
+        """Put robots into states, (m, nq), with joint targets, (m, nu).
+
+        They are at rest, unless velocities are given, (m, nv).
+        """
         now, warm_start = self.fields, self._worlds.qacc_warmstart.numpy()
         now.qpos[rows], now.ctrl[rows] = qpos, targets
-        now.qvel[rows], now.force[rows], warm_start[rows] = 0.0, 0.0, 0.0
+        now.qvel[rows] = 0.0 if qvel is None else qvel
+        now.force[rows], warm_start[rows] = 0.0, 0.0
         self._diverged[rows] = False
         self._copy_to_device(warm_start)
 

@@ -1,0 +1,90 @@
+"""rsl_rl's PPO and its runner, set up from our settings."""
+
+import io
+from contextlib import redirect_stdout
+from typing import Any
+
+import torch
+from rsl_rl.algorithms import PPO
+from rsl_rl.runners import OnPolicyRunner
+from tensordict import TensorDict
+from torch import Tensor
+
+from kaccess.config import PpoConfig
+from kaccess.ppo.vector import GROUP, RobotsEnv
+
+__all__ = ["LOSSES", "BootstrappingPpo", "make_runner"]
+
+LOSSES = ("value", "surrogate", "entropy")  # of rsl_rl, by its names
+
+
+class BootstrappingPpo(PPO):  # type: ignore[misc]  # rsl_rl comes without types
+    """PPO that knows where episodes were cut off.
+
+    At a time limit, rsl_rl takes the value before the last step for the value after it.
+    Here it is the value of the last observation itself.
+
+    Attributes:
+        losses: Losses of the last update, by name.
+    """
+
+    losses: dict[str, float]
+
+    def process_env_step(
+        self,
+        obs: TensorDict,
+        rewards: Tensor,
+        dones: Tensor,
+        extras: dict[str, Any],
+    ) -> None:
+        """Record one step of the environments."""
+        time_outs = extras["time_outs"].to(self.device)
+        if time_outs.any():
+            rows = extras["final_obs"].to(self.device)[time_outs]
+            rewards = rewards.clone()
+            rewards[time_outs] += self.gamma * self.critic(rows).squeeze(-1)
+        super().process_env_step(obs, rewards, dones, {})
+
+    def update(self) -> dict[str, float]:
+        """Learn from the steps recorded; return the losses."""
+        self.losses = super().update()
+        return self.losses
+
+
+def make_runner(
+    env: RobotsEnv, config: PpoConfig, device: torch.device
+) -> OnPolicyRunner:
+    """Return a runner with new networks; it writes no files and prints nothing."""
+    with redirect_stdout(io.StringIO()):  # it shows its networks
+        return OnPolicyRunner(env, _describe(config), None, str(device))
+
+
+def _describe(config: PpoConfig) -> dict[str, Any]:
+    """Return our settings by the names of rsl_rl."""
+    network = {
+        "class_name": "MLPModel",
+        "hidden_dims": list(config.hidden),
+        "activation": "elu",
+        "obs_normalization": config.normalize,
+    }
+    noise = {"class_name": "GaussianDistribution", "init_std": config.initial_std}
+    return {
+        "num_steps_per_env": config.rollout_steps,
+        "save_interval": 1,  # without effect: no files
+        "check_for_nan": False,  # the environment does that
+        "obs_groups": {"actor": [GROUP], "critic": [GROUP]},
+        "actor": {**network, "distribution_cfg": noise},
+        "critic": network,
+        "algorithm": {
+            "class_name": BootstrappingPpo,
+            "num_learning_epochs": config.epochs,
+            "num_mini_batches": config.minibatches,
+            "gamma": config.gamma,
+            "lam": config.lam,
+            "clip_param": config.clip,
+            "entropy_coef": config.entropy,
+            "learning_rate": config.learning_rate,
+            "schedule": "fixed" if config.desired_kl is None else "adaptive",
+            "desired_kl": config.desired_kl,
+        },
+    }

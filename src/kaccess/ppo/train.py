@@ -1,0 +1,86 @@
+"""Training by PPO: one learner, with the loop and the files of every training."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from kaccess.base.types import TrainProgress
+from kaccess.config import PpoConfig
+from kaccess.ppo.run import PpoRun
+from kaccess.ppo.vector import TensorEnv
+from kaccess.sac import CurveTests, Plan, RunFolder, Trained
+from kaccess.sac.device import explain_memory
+from kaccess.sac.loop import drive
+from kaccess.sac.store import Store
+
+__all__ = ["train"]
+
+
+@explain_memory()
+def train(
+    env: TensorEnv,
+    config: PpoConfig,
+    *,
+    plan: Plan,
+    folder: RunFolder,
+    device: str = "cpu",
+    n_threads: int = 0,
+    tests: CurveTests | None = None,
+    progress: TrainProgress | None = None,
+) -> Trained:
+    """Train one learner, or resume it.
+
+    Args:
+        env: Environments of its robots.
+        config: Settings of the learner.
+        plan: Name, seed and number of steps of the learner; steps are those of all
+            robots together.
+        folder: Folder of the run.
+        device: `cpu`, a GPU such as `cuda`, or `auto`.
+        n_threads: CPU threads of the update; 0 takes all.
+        tests: Tests during training; by default none.
+        progress: Called a few times per second, at most once per iteration.
+
+    Raises:
+        InputError: If the device or the folder's checkpoint does not fit.
+        KeyboardInterrupt: If interrupted; the run is stored first.
+        MemoryError: If there is not enough memory, here or on the device.
+    """
+    store = Store(folder, _describe_run(env, config, plan))
+    checkpoint = store.read()
+    with _use_threads(n_threads):
+        run = PpoRun(env, config, plan, device=device, checkpoint=checkpoint)
+        drive(run, plan, store, checkpoint, tests=tests, progress=progress)
+    return Trained(run.policies, dict(run.stopped), run.step)
+
+
+def _describe_run(env: TensorEnv, config: PpoConfig, plan: Plan) -> dict[str, Any]:
+    """Return the settings that must be the same to resume a run, as JSON holds them."""
+    settings = asdict(config)
+    for name in ("steps", "test_every"):  # a run may be continued for longer
+        del settings[name]
+    return {
+        "algorithm": "ppo",
+        **settings,
+        "names": list(plan.names),
+        "seeds": list(plan.seeds),
+        "obs_dim": env.obs_dim,
+        "act_dim": env.act_dim,
+        "low": env.low.tolist(),
+        "high": env.high.tolist(),
+        "meta": dict(plan.metadata),
+    }
+
+
+@contextmanager
+def _use_threads(n: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    if n:
+        torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
