@@ -8,6 +8,7 @@ from kaccess.config.checks import (
     check_left_out,
     check_number,
 )
+from kaccess.config.deploy import ControllerName, DeployConfig, SimulateConfig
 from kaccess.config.learning import (
     EvaluateConfig,
     PlayConfig,
@@ -60,7 +61,9 @@ __all__ = [
     "TEST_SECONDS",
     "AccessConfig",
     "ClusterConfig",
+    "ControllerName",
     "Count",
+    "DeployConfig",
     "Draw",
     "EngineConfig",
     "GetUpConfig",
@@ -80,6 +83,7 @@ __all__ = [
     "SampleConfig",
     "Scale",
     "Seed",
+    "SimulateConfig",
     "SkillConfig",
     "StillConfig",
     "TaskName",
