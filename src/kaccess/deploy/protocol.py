@@ -23,6 +23,7 @@ __all__ = [
     "N_JOINTS",
     "TERMINATOR",
     "Attitude",
+    "Commanded",
     "Echo",
     "Joints",
     "Line",
@@ -178,6 +179,13 @@ class Joints:
 
 
 @dataclass(frozen=True)
+class Commanded:
+    """Angles of all 16 joints that the board believes to hold [deg]."""
+
+    degrees: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Echo:
     """The token of a message that was carried out."""
 
@@ -191,7 +199,7 @@ class Note:
     text: str
 
 
-Line = Attitude | Voltage | LowPower | Joints | Echo | Note
+Line = Attitude | Voltage | LowPower | Joints | Commanded | Echo | Note
 
 _NUMBER = re.compile(r"-?\d+\.\d+")
 # [biboard] imu.h, print6Axis: "ICM:%6.2f%6.2f%6.2f%7.1f%7.1f%7.1f\t", "MCU:..."; with
@@ -202,6 +210,9 @@ _PITCH_ROLL = re.compile(r"(-?\d+\.\d{5})\t(-?\d+\.\d{5})")
 _VOLTAGE = re.compile(r"Voltage: *(\d+(?:\.\d+)?) *V")  # [biboard] reaction.h
 _LOW_POWER = re.compile(r"Low power: *\d")  # [nyboard] and [biboard] reaction.h
 # [biboard] espServo.h, servoFeedback: one decimal each, tabs, the head first.
+# [biboard] reaction.h, T_JOINTS, after a line with the indices 0 to 15.
+_COMMANDED = re.compile(r"(?:-?\d+,?[ \t]+){16}")
+_INDICES = tuple(range(N_JOINTS))
 _FEEDBACK = re.compile(r"(?:-?\d+\.\d\t){8,9}")
 
 
@@ -221,6 +232,10 @@ def parse_line(line: str) -> Line:
         return LowPower(text.strip())
     if _FEEDBACK.fullmatch(text):
         return Joints(tuple(float(each) for each in text.split()[-len(LEGS) :]))
+    if _COMMANDED.fullmatch(f"{text.strip()}\t"):
+        angles = tuple(decode_numbers(text.encode()))
+        if angles != _INDICES:
+            return Commanded(angles)
     text = text.strip()
     return Echo(text) if len(text) == 1 else Note(text)
 
