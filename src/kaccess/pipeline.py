@@ -37,6 +37,7 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
+from kaccess.deploy import deploy
 from kaccess.engines import make_engine, make_replayer
 from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
@@ -65,6 +66,7 @@ __all__ = [
     "cluster",
     "compare",
     "compare_engines",
+    "deploy",
     "evaluate",
     "export",
     "export_starts",

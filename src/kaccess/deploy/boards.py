@@ -2,10 +2,10 @@
 
 Sources, named in brackets beside each fact:
 
-    [nyboard]   PetoiCamp/OpenCat, commit 54da7b7 (2025-06-23), src/
-    [biboard]   PetoiCamp/OpenCatEsp32-Quadruped-Robot, commit 5022fb0 (2026-07-17), src/
-    [older]     PetoiCamp/OpenCatEsp32, commit 9cac32e (2025-07-12), src/
-    [docs]      PetoiCamp/docs, commit 8fa9293 (2026-07-18), en/
+    [nyboard]  PetoiCamp/OpenCat, commit 54da7b7 (2025-06-23), src/
+    [biboard]  PetoiCamp/OpenCatEsp32-Quadruped-Robot, 5022fb0 (2026-07-17), src/
+    [older]    PetoiCamp/OpenCatEsp32, commit 9cac32e (2025-07-12), src/
+    [docs]     PetoiCamp/docs, commit 8fa9293 (2026-07-18), en/
 
 None of it was tried on a robot by us.
 """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kaccess.base.types import Array, BoolArray
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import EngineConfig
 from kaccess.deploy.angles import Angles
 from kaccess.envs.robots_batch import RobotsBatch
@@ -16,7 +16,7 @@ _UPRIGHT = np.cos(np.deg2rad(15.0))  # the same
 _SLOWEST = 60.0  # [deg/s], of first moves
 
 
-def measure_move(start: Array, end: Array, speed: float) -> Array:
+def measure_move(start: Array | IntArray, end: Array | IntArray, speed: float) -> Array:
     """Return the time of eased moves between angles, (..., 8) [deg], at a speed."""
     return np.asarray(np.abs(end - start).max(axis=-1) / speed)
 
@@ -46,7 +46,9 @@ class Player:
         self._batch.reset(qpos)
         self.degrees = self._angles.to_degrees(robot.get_joints(qpos)).astype(float)
 
-    def move(self, target: Array, hold: Array, *, speed: float | None = None) -> None:
+    def move(
+        self, target: Array | IntArray, hold: Array, *, speed: float | None = None
+    ) -> None:
         """Move each robot to whole degrees, (n, 8), and hold it for a time, (n,) [s].
 
         All robots take the time of the slowest one; the others hold for longer.
@@ -62,10 +64,12 @@ class Player:
             self._batch.step(actions)
         self.degrees = np.array(target, float)
 
-    def move_slowly(self, target: Array, hold: float) -> None:
+    def move_slowly(self, target: Array | IntArray, hold: float) -> None:
         """Move all robots to the same angles, (8,) [deg], as a first move."""
         n = len(self._batch)
-        self.move(np.tile(target, (n, 1)), np.full(n, hold), speed=_SLOWEST)
+        self.move(
+            np.tile(target.astype(float), (n, 1)), np.full(n, hold), speed=_SLOWEST
+        )
 
     @property
     def qpos(self) -> Array:

@@ -103,7 +103,9 @@ def _open(port: str) -> "Serial":
             "`pip install 'kaccess[deploy]'`."
         ) from error
     try:
-        return serial.Serial(port, BAUD_RATE, timeout=0, write_timeout=1, exclusive=True)
+        return serial.Serial(
+            port, BAUD_RATE, timeout=0, write_timeout=1, exclusive=True
+        )
     except (serial.SerialException, OSError, ValueError) as error:
         raise InputError(_explain(port, error)) from error
 
@@ -120,7 +122,9 @@ def _explain(port: str, error: Exception) -> str:
 def _advise(port: str, number: int | None) -> str:
     if number in (errno.EACCES, errno.EPERM):
         group = _name_group(port)
-        return f"Join its group with `sudo usermod -aG {group} $USER`, and log in again."
+        return (
+            f"Join its group with `sudo usermod -aG {group} $USER`, and log in again."
+        )
     if number == errno.EBUSY:
         return "Close Petoi's app, the serial monitor and other programs."
     found = ", ".join(_list_ports()) or "none"

@@ -16,7 +16,7 @@ __all__ = ["Network"]
 
 _PARTS = ("gravity", "angular_velocity", "joints", "commands")
 # What policies observe whose files do not say it.
-_DEFAULT = {
+_DEFAULT: dict[str, Any] = {
     "frames": 1,
     "parts": [{"name": "gravity"}, {"name": "angular_velocity"}, {"name": "joints"}],
 }

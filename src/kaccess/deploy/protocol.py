@@ -101,8 +101,8 @@ def _measure_skill(array: Sequence[int]) -> tuple[int, int]:
     size = N_JOINTS if period > 0 else _FRAME
     if period > 1 or period == 0 or len(array) != first + abs(period) * size:
         raise InputError(
-            f"A skill must be a posture or a behaviour with as many frames as its first "
-            f"number says, got {len(array)} numbers and {period}."
+            f"A skill must be a posture or a behaviour, with as many frames as its "
+            f"first number says, got {len(array)} numbers and {period}."
         )
     return first, size
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaccess.base.errors import InputError
+from kaccess.deploy.frames import measure_move
 from kaccess.deploy.protocol import Note, encode_skill
 from kaccess.deploy.session import Session, echoed
-from kaccess.deploy.frames import measure_move
 from kaccess.deploy.skills import SPEED, Route, Skills
 
 __all__ = ["Outcome", "follow_routes", "is_up"]
@@ -129,4 +129,3 @@ def _send_skill(session: Session, route: Route) -> None:
             return
         if echoes >= 2:  # once when it is loaded, once when it is done
             return
-

@@ -34,9 +34,7 @@ class ServoModel:
         """Let time pass with a command [rad], and return the joints, (nu,)."""
         share = 1 - np.exp(-seconds / _TIME_CONSTANT)
         most = self._speed * seconds
-        self.joints = self.joints + np.clip(
-            share * (target - self.joints), -most, most
-        )
+        self.joints = self.joints + np.clip(share * (target - self.joints), -most, most)
         return self.joints.copy()
 
 

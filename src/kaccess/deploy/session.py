@@ -1,6 +1,7 @@
 """A session with a robot: who it is, how it lies, slow moves, and a safe end."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -122,8 +123,8 @@ class Session:
     def _identify(self) -> Board:
         """Ask the robot who it is, several times if need be; bytes may get lost."""
         error = InputError(
-            f"No answer from a Bittle within {_N_TRIES * _ANSWER:.0f} s. Is it on, with "
-            "OpenCat's firmware at 115200 baud, and is this the right port?"
+            f"No answer from a Bittle within {_N_TRIES * _ANSWER:.0f} s. Is it on, "
+            "with OpenCat's firmware at 115200 baud, and is this the right port?"
         )
         for _ in range(_N_TRIES):
             self.send(encode_text("?"))
@@ -133,7 +134,7 @@ class Session:
                 heard = self.listen()
                 texts += [each.text for each in heard if isinstance(each, Note)]
                 self.link.wait(self.link.now() + _LOOK)
-            for model, version in zip(texts, texts[1:], strict=False):
+            for model, version in pairwise(texts):
                 try:
                     return find_board(model, version)
                 except InputError as refused:
@@ -150,6 +151,7 @@ class Session:
             if self._commanded is not None:
                 legs = np.array(self._commanded.degrees[LEGS.start :])
                 self.target = self.angles.to_radians(legs)
+                self.log.add(self.now, held=legs.tolist())
                 break
         speed = self.board.speed
         self._servos = ServoModel(self.target, np.deg2rad(speed) if speed else np.inf)

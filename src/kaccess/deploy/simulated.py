@@ -10,6 +10,7 @@ import math
 import os
 import threading
 import time
+from contextlib import suppress
 
 import mujoco
 import numpy as np
@@ -96,7 +97,7 @@ class SimulatedBittle:
 
     @property
     def _gravity(self) -> Array:
-        return gravity_in_body(self._data.qpos[None, 3:7])[0]
+        return np.asarray(gravity_in_body(self._data.qpos[None, 3:7])[0])
 
     # What the firmware reads and drives.
 
@@ -145,7 +146,9 @@ class SimulatedBittle:
         """Return the bytes that have arrived at the computer by now."""
         return b"".join(self._list_due(self._to_host))
 
-    def _send(self, queue: list[tuple[float, int, bytes]], way: int, data: bytes) -> None:
+    def _send(
+        self, queue: list[tuple[float, int, bytes]], way: int, data: bytes
+    ) -> None:
         if self._is_dead():
             return
         if self.config.dropped:
@@ -258,10 +261,8 @@ class PtyBittle:
         began = time.monotonic()
         while not self._ends.is_set():
             self.bittle.advance(time.monotonic() - began)
-            try:
+            with suppress(BlockingIOError):
                 self.bittle.receive(os.read(self._ours, 4096))
-            except BlockingIOError:
-                pass
             if data := self.bittle.collect():
                 _write_all(self._ours, data)
             time.sleep(_TICK)
@@ -282,7 +283,5 @@ class PtyBittle:
 
 def _write_all(descriptor: int, data: bytes) -> None:
     """Write to a terminal; what a reader does not take is lost, as on a cable."""
-    try:
+    with suppress(BlockingIOError):
         os.write(descriptor, data)
-    except BlockingIOError:
-        pass

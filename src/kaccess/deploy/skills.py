@@ -10,6 +10,7 @@ success around the measured gravity vector.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,12 @@ class Skills:
     def share(self) -> float:
         """Share of lying poses from which the chosen route works at once."""
         return float(self.works[np.arange(len(self.works)), self.labels].mean())
+
+    @property
+    def moves(self) -> IntArray:
+        """Postures to command in a check, (k, 8) [deg]: poses, and steps of routes."""
+        steps = [route.degrees for route in self.routes]
+        return np.unique(np.concatenate([self.postures, *steps]), axis=0)
 
     def save(self, path: Path) -> None:
         """Write them to a file."""
@@ -292,7 +299,7 @@ def _follow_plan(
 
 
 def _make_route(degrees: IntArray, hold: Array, seen: Array) -> Route:
-    turns = [_find_trigger(a, b) for a, b in zip(seen[:-1], seen[1:], strict=True)]
+    turns = [_find_trigger(a, b) for a, b in pairwise(seen)]
     return Route(degrees, np.round(hold, 2), np.array(turns, np.int64))
 
 

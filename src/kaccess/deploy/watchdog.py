@@ -51,8 +51,8 @@ class Watchdog:
         silent = now - last
         if silent > self.limits.silence + allowed:
             raise StopError(
-                f"the link is lost: no line of the IMU for {silent:.1f} s. Check cable, "
-                "battery and distance"
+                f"the link is lost: no line of the IMU for {silent:.1f} s. Check "
+                "cable, battery and distance"
             )
 
     def check_step(self, late: float) -> None:
@@ -74,6 +74,6 @@ class Watchdog:
         if seconds.max(initial=0.0) > self.limits.heat:
             joint = int(seconds.argmax())
             raise StopError(
-                f"servo {joint} of 8 may be hot: {seconds[joint]:.0f} s at full torque, "
-                "as estimated. Let it cool for a few minutes"
+                f"servo {joint} of 8 may be hot: about {seconds[joint]:.0f} s at full "
+                "torque. Let it cool for a few minutes"
             )
