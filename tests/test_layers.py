@@ -13,7 +13,7 @@ LAYERS = [  # from the bottom to the top
     {"robots", "engines", "poses", "starts", "access", "cluster"},
     {"envs", "policies", "sac", "ppo", "pairs"},
     {"study"},
-    {"guide", "evaluation", "training", "exports", "learned", "distribute"},
+    {"guide", "evaluation", "training", "learned", "exports", "deploy", "distribute"},
     {"report", "pipeline", "cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
@@ -28,11 +28,17 @@ ONLY_IN = {
     "PIL": {"report"},
     "tyro": {"cli"},
     "zarr": {"study"},
+    "onnxruntime": {"deploy"},
     "ray": {"distribute"},
+    "serial": {"deploy"},
+    "websockets": {"deploy"},
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
-WRITERS = {"base", "exports", "learned", "policies", "sac", "starts", "study", "report"}
+WRITERS = {
+    *("base", "starts", "policies", "sac", "study"),
+    *("learned", "exports", "deploy", "report"),
+}
 # Files that `kaccess export` copies: they run in other frameworks, without kaccess.
 TRAVEL = ROOT / "exports" / "files"
 

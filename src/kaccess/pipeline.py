@@ -42,6 +42,7 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
+from kaccess.deploy import deploy
 from kaccess.distribute import open_workplace
 from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
@@ -72,6 +73,7 @@ __all__ = [
     "cluster",
     "compare",
     "compare_engines",
+    "deploy",
     "evaluate",
     "export",
     "export_starts",

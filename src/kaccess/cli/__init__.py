@@ -17,6 +17,7 @@ from kaccess.base.errors import InputError, TrainingError
 from kaccess.base.version import __version__
 from kaccess.cli import commands
 from kaccess.cli.console import show_log
+from kaccess.cli.deploying import deploy
 from kaccess.cli.streams import outlive_readers
 from kaccess.report.rendering.headless import prefer_egl_without_screen
 
@@ -100,6 +101,7 @@ def _run(argv: list[str]) -> None:
             "export": commands.export,
             "info": commands.info,
             "compare-engines": commands.compare_engines,
+            "deploy": deploy,
         },
         prog="kaccess",
         description=f"{_PITCH} {_STAGES}",

@@ -9,6 +9,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from kaccess.base.errors import InputError
 from kaccess.cli.arguments import ExportOptions, check_showing, parse_rows
+from kaccess.cli.deploying import LOG_SUFFIX, play_log
 from kaccess.cli.watch import watch
 from kaccess.config import (
     PRESETS,
@@ -317,7 +318,7 @@ def play(
     Args:
         study: Folder of a study; or bittle, to test and show its shipped policy; or,
             with --run routes, any robot: it is measured first, from --poses poses, and
-            tested on as many others.
+            tested on as many others; or a log.jsonl of deploy, beside a simulation.
         config: Motion to show.
         model: What to set about the model of a robot given with --run routes.
         video: Video file to write (H.264); by default play.mp4.
@@ -327,6 +328,9 @@ def play(
             on.
     """
     check_showing(viewer, video, port)
+    if study.suffix == LOG_SUFFIX:
+        play_log(study, video, viewer)
+        return
     if viewer:
         from kaccess.report.play.viewer import show
 

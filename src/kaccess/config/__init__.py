@@ -8,6 +8,7 @@ from kaccess.config.checks import (
     check_left_out,
     check_number,
 )
+from kaccess.config.deploy import ControllerName, DeployConfig, SimulateConfig
 from kaccess.config.learned import LearnConfig
 from kaccess.config.learning import (
     EvaluateConfig,
@@ -66,7 +67,9 @@ __all__ = [
     "TEST_SECONDS",
     "AccessConfig",
     "ClusterConfig",
+    "ControllerName",
     "Count",
+    "DeployConfig",
     "Draw",
     "EngineConfig",
     "GetUpConfig",
@@ -93,6 +96,7 @@ __all__ = [
     "Scale",
     "Seed",
     "SensorNoise",
+    "SimulateConfig",
     "SkillConfig",
     "StillConfig",
     "TaskName",

@@ -1,7 +1,7 @@
 """A motion as a video file."""
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -10,10 +10,11 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_file
+from kaccess.base.types import Array
 from kaccess.report.play.clip import Clip
 from kaccess.report.rendering.render import iter_renders
 
-__all__ = ["check_video", "write_video"]
+__all__ = ["check_video", "write_video", "write_videos"]
 
 _SUFFIXES = (".mp4", ".mov", ".mkv")
 
@@ -35,7 +36,12 @@ def check_video(path: Path) -> None:
 
 
 def write_video(clip: Clip, path: Path) -> None:
-    """Write a motion as an H.264 video.
+    """Write a motion as an H.264 video; see `write_videos`."""
+    write_videos([clip], path)
+
+
+def write_videos(clips: Sequence[Clip], path: Path) -> None:
+    """Write motions of the same times, side by side, as an H.264 video.
 
     Raises:
         InputError: If rendering does not work on this machine, or ffmpeg fails.
@@ -49,24 +55,36 @@ def write_video(clip: Clip, path: Path) -> None:
             "Videos need imageio-ffmpeg, which is not installed. Run "
             "`pip install 'kaccess[video]'`, or watch it in a browser with --viewer."
         ) from error
+    clip = clips[0]
     rate = (len(clip.seconds) - 1) / clip.length
     fps = min(_FPS, round(rate))
-    states = clip.at(np.arange(round(clip.length * fps) + 1) / fps)
-    width, height = _SIZE
-    images = iter_renders(clip.robot, states, width=width, height=height)
+    times = np.arange(round(clip.length * fps) + 1) / fps
+    images = _render_beside(clips, times)
+    size = (len(clips) * _SIZE[0], _SIZE[1])
     try:
         first = next(images)
     except InputError as error:
         raise InputError(f"{error} Or watch it in a browser: --viewer.") from error
     with whole_file(path) as draft, _set_variable(_NO_FORK, "1"):
         try:
-            writer = imageio_ffmpeg.write_frames(str(draft), _SIZE, fps=fps, quality=8)
+            writer = imageio_ffmpeg.write_frames(str(draft), size, fps=fps, quality=8)
             _send(writer, chain([first], images))
             n_written = imageio_ffmpeg.count_frames_and_secs(str(draft))[0]
         except (OSError, RuntimeError) as error:  # ffmpeg has said why
             raise InputError(_explain_failure(path)) from error
-        if n_written != len(states):
+        if n_written != len(times):
             raise InputError(_explain_failure(path))
+
+
+def _render_beside(clips: Sequence[Clip], times: Array) -> Iterator[np.ndarray]:
+    """Yield pictures of motions at some times, side by side."""
+    width, height = _SIZE
+    renders = [
+        iter_renders(clip.robot, clip.at(times), width=width, height=height)
+        for clip in clips
+    ]
+    for images in zip(*renders, strict=True):
+        yield np.ascontiguousarray(np.concatenate(images, axis=1))
 
 
 def _send(writer: Generator[None, object, None], images: Iterable[object]) -> None:
