@@ -31,7 +31,7 @@ ONLY_IN = {
     "onnxruntime": {"deploy"},
     "ray": {"distribute"},
     "serial": {"deploy"},
-    "websockets": {"deploy"},
+    "websockets": {"deploy", "report"},
 }
 # Functions that write files, and the parts that may call them.
 WRITES = {"whole_file", "write_json", "write_tensors"}
