@@ -21,6 +21,8 @@ from kaccess import (
     pipeline,
 )
 from kaccess.config import SampleConfig, StillConfig
+from kaccess.distribute.workplace import Here
+from kaccess.engines import make_engine
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.study.arrays import Arrays
 from tests.conftest import TINY
@@ -280,14 +282,13 @@ def test_another_mujoco_is_refused(tiny_study, monkeypatch):
 
 def test_every_stage_uses_the_still_test_of_the_study(tmp_path, monkeypatch):
     seen = []
-    make = pipeline.make_engine
 
     def spy(name, robot, still):
-        engine = make(name, robot, still)
+        engine = make_engine(name, robot, still)
         seen.append(engine.still)
         return engine
 
-    monkeypatch.setattr(pipeline, "make_engine", spy)
+    monkeypatch.setattr(Here, "make_engine", staticmethod(spy))
     still = StillConfig(window=0.2, joint_velocity=0.3)
     pipeline.sample(str(TINY), tmp_path / "s", SampleConfig(n=4), still=still)
     study = pipeline.access(tmp_path / "s", AccessConfig())

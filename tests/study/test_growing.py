@@ -10,6 +10,7 @@ import pytest
 from kaccess import InputError, Study, pipeline
 from kaccess.access import growth
 from kaccess.config import EngineConfig, GetUpConfig, GrowConfig, SkillConfig
+from kaccess.engines import make_replayer
 from kaccess.evaluation import plan_test
 from kaccess.study import growing
 
@@ -77,7 +78,7 @@ def test_a_worse_graph_is_not_stored(study, answer):
 def test_moves_of_the_study_are_those_of_the_stored_graph(study):
     opened = Study(study)
     pipeline.grow(opened, replace(SMALL, most=15))
-    engine = pipeline.make_replayer("mujoco", opened.robot, opened.still)
+    engine = make_replayer("mujoco", opened.robot, opened.still)
     replay = growing.replay_plan(
         opened.plan, opened.poses.qpos, opened.access_config, engine=engine
     )
