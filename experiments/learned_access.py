@@ -118,9 +118,8 @@ def compare(split: Split, model: AccessModel, config: Config) -> dict[str, objec
 def _ask(model: AccessModel, qpos: Array, member: int | None):  # noqa: ANN202  # a predictor
     def predict(source: IntArray, goal: IntArray) -> Guess:
         raw = model.predict_raw(qpos, source, goal, member)
-        chance = 1 / (1 + np.exp(-raw.logits / model.temperature))
         return Guess(
-            chance.mean(axis=0),
+            1 / (1 + np.exp(-raw.logits.mean(axis=0) / model.temperature)),
             np.exp(raw.log_times.mean(axis=0)),
             raw.places.mean(axis=0),
         )
