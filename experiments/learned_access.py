@@ -49,6 +49,8 @@ class Config:
     """Most pairs that trees learn from."""
     most_tests: int = 40_000
     """Most pairs of each test."""
+    steps: tuple[str, ...] = ("compare", "assign", "route", "speed")
+    """Steps to run."""
     clusters: int = 30
     """Number of clusters of the test of new poses."""
     learn: LearnConfig = LearnConfig()  # noqa: RUF009  # frozen
@@ -287,7 +289,7 @@ def main(
     config.out.mkdir(parents=True, exist_ok=True)
     for name, step in STEPS.items():
         path = config.out / f"{name}.json"
-        if path.exists():
+        if path.exists() or name not in config.steps:
             continue
         about = {
             "study": f"{split.study.robot.name}, {split.study.n_poses} poses",
