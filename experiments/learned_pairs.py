@@ -13,7 +13,7 @@ import numpy as np
 import tyro
 
 from kaccess import KAccess, Study, accessibility
-from kaccess.base.types import Array, BoolArray
+from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.cluster.quality import assess
 from kaccess.config import FLOOR, LearnConfig
 from kaccess.learned import AccessModel, Moves, fit_model, read_moves
@@ -59,7 +59,7 @@ Asked = tuple[BoolArray, AccessModel | None]
 
 
 def ask(
-    study: Study, every: Moves, order: Array, count: int, config: Config
+    study: Study, every: Moves, order: IntArray, count: int, config: Config
 ) -> dict[str, Asked]:
     """Return which pairs are asked in each way, and the model that fills the rest."""
     first = _mark(every, order[:count])
@@ -91,7 +91,7 @@ def _learn(study: Study, moves: Moves, config: Config) -> AccessModel:
     return fit_model(robot, qpos, moves, study.access_config, config.learn)[0]
 
 
-def _mark(every: Moves, chosen: Array) -> BoolArray:
+def _mark(every: Moves, chosen: IntArray) -> BoolArray:
     marks = np.zeros(len(every), bool)
     marks[chosen] = True
     return marks

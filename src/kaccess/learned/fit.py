@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 from torch.nn import functional
 
-from kaccess.base.types import Array, IntArray, Progress
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import AccessConfig, LearnConfig
 from kaccess.learned.features import Features
 from kaccess.learned.figures import Figures, measure_figures
@@ -225,7 +225,7 @@ def _calibrate(
     )
 
 
-def _fit_temperature(reached: Array, logits: Array) -> float:
+def _fit_temperature(reached: BoolArray, logits: Array) -> float:
     """Return the number that log odds must be divided by to be calibrated."""
     sign = np.where(reached, -1.0, 1.0)
 
