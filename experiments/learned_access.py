@@ -7,6 +7,7 @@ Every fifth pose is held out. Predictors learn from the moves between the others
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -49,6 +50,8 @@ class Config:
     """Most pairs that trees learn from."""
     most_tests: int = 40_000
     """Most pairs of each test."""
+    steps: tuple[str, ...] = ("compare", "assign", "route", "speed")
+    """Steps to run."""
     clusters: int = 30
     """Number of clusters of the test of new poses."""
     learn: LearnConfig = LearnConfig()  # noqa: RUF009  # frozen
@@ -79,12 +82,17 @@ def _draw(moves: Moves, config: Config, rng: np.random.Generator) -> Moves:
     return moves.take(rng.choice(len(moves), count, replace=False))
 
 
+Predict = Callable[[IntArray, IntArray], Guess]
+
+
 def compare(split: Split, model: AccessModel, config: Config) -> dict[str, object]:
     """Return the figures of all predictors, and the points of reliability diagrams."""
-    study, found, curves = split.study, {}, {}
+    study = split.study
+    found: dict[str, object] = {}
+    curves: dict[str, object] = {}
     nodes = study.nodes
     assert nodes is not None
-    predictors = {}
+    predictors: dict[str, Predict] = {}
     for k in config.neighbours:
         vote = Vote(nodes, split.train, split.times, k)
         predictors[f"vote of {k} neighbours"] = vote.predict
@@ -115,12 +123,11 @@ def compare(split: Split, model: AccessModel, config: Config) -> dict[str, objec
     return {"figures": found, "reliability": curves}
 
 
-def _ask(model: AccessModel, qpos: Array, member: int | None):  # noqa: ANN202  # a predictor
+def _ask(model: AccessModel, qpos: Array, member: int | None) -> Predict:
     def predict(source: IntArray, goal: IntArray) -> Guess:
         raw = model.predict_raw(qpos, source, goal, member)
-        chance = 1 / (1 + np.exp(-raw.logits / model.temperature))
         return Guess(
-            chance.mean(axis=0),
+            1 / (1 + np.exp(-raw.logits.mean(axis=0) / model.temperature)),
             np.exp(raw.log_times.mean(axis=0)),
             raw.places.mean(axis=0),
         )
@@ -133,12 +140,13 @@ def _miss(model: AccessModel, split: Split, moves: Moves, guess: Guess) -> Array
     if guess.places is None:
         return None
     true = model.features.locate(moves.ends, split.qpos[moves.goal])[0]
-    return np.linalg.norm(guess.places - true, axis=1)
+    return np.asarray(np.linalg.norm(guess.places - true, axis=1))
 
 
 def _miss_by_vote(model: AccessModel, split: Split) -> dict[str, object]:
     """Return how far landings are from those of the nearest known move."""
-    study, found = split.study, {}
+    study = split.study
+    found: dict[str, object] = {}
     nodes = study.nodes
     assert nodes is not None
     vote = Vote(nodes, split.train, split.times, 1)
@@ -288,7 +296,7 @@ def main(
     config.out.mkdir(parents=True, exist_ok=True)
     for name, step in STEPS.items():
         path = config.out / f"{name}.json"
-        if path.exists():
+        if path.exists() or name not in config.steps:
             continue
         about = {
             "study": f"{split.study.robot.name}, {split.study.n_poses} poses",

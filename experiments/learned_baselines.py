@@ -61,7 +61,7 @@ class Vote:
 
     def _weigh(self, poses: IntArray) -> csr_array:
         distance, near = self._tree.query(self._places[poses], k=range(1, self._k + 1))
-        weight = 1 / (_CLOSEST + distance) ** 2
+        weight = 1 / (_CLOSEST + np.asarray(distance)) ** 2
         weight /= weight.sum(axis=1, keepdims=True)
         rows = np.repeat(np.arange(len(poses)), self._k)
         shape = (len(poses), len(self._train))

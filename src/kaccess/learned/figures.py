@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from kaccess.base.types import Array
+from kaccess.base.types import Array, BoolArray
 
 __all__ = ["Figures", "bin_chances", "measure_figures"]
 
@@ -63,7 +63,7 @@ def measure_figures(
     )
 
 
-def bin_chances(reached: Array, chance: Array) -> tuple[Array, Array, Array]:
+def bin_chances(reached: BoolArray, chance: Array) -> tuple[Array, Array, Array]:
     """Return mean chance, share reached and weight of bins of equal numbers."""
     parts = np.array_split(np.argsort(chance, kind="stable"), _N_BINS)
     parts = [part for part in parts if len(part)]

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 from torch.nn import functional
 
-from kaccess.base.types import Array, IntArray, Progress
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import AccessConfig, LearnConfig
 from kaccess.learned.features import Features
 from kaccess.learned.figures import Figures, measure_figures
@@ -23,8 +23,10 @@ from kaccess.robots import Robot
 
 __all__ = ["fit_model"]
 
-_LANDING_WEIGHT = 0.1  # of the error of landings, against those of chance and time
+_TIME_WEIGHT = 3.0  # of the error of times, against that of the chance
+_LANDING_WEIGHT = 0.1  # of the error of landings
 _WEIGHT_DECAY = 0.01
+_SHARES = 2  # times the members: poses are split into so many shares
 _REPORT_EVERY = 20  # steps
 
 
@@ -69,10 +71,14 @@ def fit_model(
 
 
 def _split_poses(n: int, config: LearnConfig, mirrored: bool) -> IntArray:
-    """Return which member leaves out each pose, (n,); partners stay together."""
+    """Return which member leaves out each pose, (n,); partners stay together.
+
+    Members leave out one share each. Nobody leaves out the other shares, so that each
+    member learns from most of the poses.
+    """
     n_draws = (n + 1) // 2 if mirrored else n
     rng = np.random.default_rng([config.seed, 1])
-    fold = rng.permutation(n_draws) % config.members
+    fold = rng.permutation(n_draws) % (_SHARES * config.members)
     return np.repeat(fold, 2)[:n] if mirrored else fold
 
 
@@ -186,7 +192,7 @@ def _measure_loss(
     late = (reached * (outputs[..., 1] - data.log_times[batch]).abs()).mean()
     places = data.places[image, batch]
     miss = functional.huber_loss(outputs[..., 2:], places, reduction="none")
-    total: Tensor = chance + late
+    total: Tensor = chance + _TIME_WEIGHT * late
     # Members do not share weights: a sum over them trains each as if it were alone.
     return (total + _LANDING_WEIGHT * (miss.mean(-1) * known).mean()) * len(batch)
 
@@ -219,7 +225,7 @@ def _calibrate(
     )
 
 
-def _fit_temperature(reached: Array, logits: Array) -> float:
+def _fit_temperature(reached: BoolArray, logits: Array) -> float:
     """Return the number that log odds must be divided by to be calibrated."""
     sign = np.where(reached, -1.0, 1.0)
 

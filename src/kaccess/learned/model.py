@@ -215,7 +215,8 @@ class AccessModel:
         """Return chance, time, doubt, and landings if asked for."""
         chances = 1 / (1 + np.exp(-raw.logits / self.temperature))
         times = np.exp(raw.log_times.mean(axis=0))
-        parts = [chances.mean(axis=0), times, chances.std(axis=0)]
+        chance = 1 / (1 + np.exp(-raw.logits.mean(axis=0) / self.temperature))
+        parts = [chance, times, chances.std(axis=0)]
         if landings:
             parts.append(self.features.restore(raw.places.mean(axis=0), goals))
         return tuple(part.astype(np.float32) for part in parts)
