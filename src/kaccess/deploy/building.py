@@ -243,15 +243,19 @@ def _search_swings(
 
 
 def _cover(works: BoolArray) -> list[int]:
-    """Return few routes that together work from as many poses as all do."""
+    """Return few routes that together work twice from as many poses as all do.
+
+    Twice, so that there is another one if the first fails.
+    """
     kept: list[int] = []
-    left = np.ones(len(works), bool)
+    need = np.minimum(works.sum(axis=1), 2)
     for _ in range(_N_SKILLS):
-        gain = works[left].sum(axis=0)
+        gain = works[need > 0].sum(axis=0)
+        gain[kept] = 0
         if not gain.any():
             break
         # Among equals, the one that works from most poses.
         best = int(np.lexsort((works.sum(axis=0), gain))[-1])
         kept.append(best)
-        left &= ~works[:, best]
+        need -= works[:, best]
     return kept

@@ -25,7 +25,8 @@ SPEED = 250.0  # [deg/s] of BiBoard after `I`: 2 deg in 8 ms (boards.py)
 _SPEED_FACTOR = 16  # the same speed in a frame of a skill: 16 / 8 deg in 8 ms
 DELAY = 0.05  # [s], unit of a frame's delay
 _N_NEAR = 6  # lying poses whose successes are averaged
-_HOPE = 0.02  # [-], chance of a route where it has not worked: the last resort
+_HASTE = 0.01  # [1/s], chances that a second is worth
+_HOPE = 0.1  # [-], chance of a route where it has not worked: the last resort
 _NEAR = 0.15  # [-], distance of gravity vectors at which a weight is halved
 _SHIPPED = Path(__file__).parent / "bittle-skills.json"
 
@@ -110,9 +111,9 @@ class Skills:
             gravity: (3,) gravity in the body frame.
             tried: How often routes were tried before, in vain, by number.
         """
-        chances = self.rate(gravity[None])[0] + _HOPE
+        chances = self.rate(gravity[None])[0] + _HOPE - self._cost
         for route, times in (tried or {}).items():
-            chances[route] *= 0.5**times
+            chances[route] -= 0.5 * times
         return int(chances.argmax())
 
     def rate(self, gravity: Array) -> Array:
@@ -125,9 +126,14 @@ class Skills:
         return np.asarray(np.einsum("bk,bkm->bm", weight, self.works[near]))
 
     @property
+    def _cost(self) -> Array:
+        """What the time of each route counts for, (m,): of equals, the fastest."""
+        return np.array([_HASTE * route.seconds for route in self.routes])
+
+    @property
     def labels(self) -> IntArray:
         """Route that is chosen in each lying pose, (n,)."""
-        return np.asarray(self.rate(self.gravity).argmax(axis=1))
+        return np.asarray((self.rate(self.gravity) - self._cost).argmax(axis=1))
 
     @property
     def share(self) -> float:
