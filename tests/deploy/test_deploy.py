@@ -282,3 +282,19 @@ def test_a_busy_port_is_explained(real):
         with pytest.raises(InputError, match="another program uses it"):
             SerialLink(robot.port)
         link.close()
+
+
+def test_nyboard_on_its_back_is_left_to_its_own_recovery(meet, lying):
+    session = meet(lying[0])
+    session.connect()
+    session.board = BOARDS[0]
+    with pytest.raises(InputError, match="Turn the robot off its back"):
+        by_routes(session)
+
+
+def test_a_board_that_hides_its_angles_does_not_move(meet, monkeypatch):
+    monkeypatch.setattr("kaccess.deploy.firmware.Firmware._print_joints", lambda _: 0)
+    session = meet()
+    with pytest.raises(InputError, match="which angles its servos hold"):
+        session.connect()
+    assert not any(each[:1] == b"I" for each in session.link.sent)
