@@ -298,3 +298,24 @@ def test_a_board_that_hides_its_angles_does_not_move(meet, monkeypatch):
     with pytest.raises(InputError, match="which angles its servos hold"):
         session.connect()
     assert not any(each[:1] == b"I" for each in session.link.sent)
+
+
+def test_whatever_is_commanded_is_sent_within_the_measured_limits(meet):
+    session = meet()
+    session.command(np.full(8, 9.0))
+    session.command(np.full(8, -9.0))
+    angles = Angles(session.robot)
+    np.testing.assert_array_equal(list_moves(session), [angles.high, angles.low])
+
+
+def test_nothing_is_asked_while_a_skill_runs(meet, lying, monkeypatch):
+    """Any byte would interrupt it."""
+    monkeypatch.setattr("kaccess.deploy.firmware._FLIPPED", 181.0)
+    session = meet(lying[0])
+    session.connect()
+    session.board = replace(session.board, interrupts_flipped=False)
+    monkeypatch.setattr("kaccess.deploy.session._BATTERY", 0.5)
+    assert by_routes(session).up
+    texts = [event.get("text", "") for event in session.log.events]
+    assert any(each == b"P~" for each in session.link.sent)
+    assert not any("interrupted" in text for text in texts)
