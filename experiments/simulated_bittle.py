@@ -85,7 +85,7 @@ def main(config: Config) -> None:
 def try_fault(
     controller: str, name: str, fault: Mapping[str, float], robot: Robot, qpos: Array
 ) -> dict[str, object]:
-    began = time.perf_counter()
+    began = time.process_time()
     ups, seconds, wrong = 0, [], 0
     for seed, start in enumerate(qpos):
         config = SimulateConfig(seed=seed, **fault)  # type: ignore[arg-type]  # floats
@@ -102,7 +102,7 @@ def try_fault(
         "high": f"{share.high:.3f}",
         "median seconds": f"{np.median(seconds):.1f}" if seconds else "",
         "wrongly reported": wrong,
-        "cpu seconds": f"{time.perf_counter() - began:.0f}",
+        "cpu seconds": f"{time.process_time() - began:.0f}",
     }
 
 
