@@ -71,6 +71,7 @@ def main(config: Config) -> None:
     """Try both controllers under each fault, and print a row each."""
     robot = load_robot("bittle-real")
     qpos = sample_poses(robot, config.poses, seed=config.seed).qpos
+    flat = find_flat(robot, config.seed + 1)
     rows = []
     for controller in ("routes", "policy", "policy, not paced"):
         for name, fault in FAULTS.items():
@@ -80,6 +81,18 @@ def main(config: Config) -> None:
             print("; ".join(f"{key} {value}" for key, value in rows[-1].items()))
             if config.out:
                 write(config.out, rows)
+    for controller in ("routes", "policy"):
+        rows.append(try_fault(controller, "flat on its back", {}, robot, flat))
+        print("; ".join(f"{key} {value}" for key, value in rows[-1].items()))
+    if config.out:
+        write(config.out, rows)
+
+
+def find_flat(robot: Robot, seed: int) -> Array:
+    """Return states flat on the back, of 300 drawn, (n, nq)."""
+    poses = sample_poses(robot, 300, seed=seed)
+    _, y, z = poses.gravity.T
+    return np.asarray(poses.qpos[(z > 0.97) & (np.abs(y) < 0.05)])
 
 
 def try_fault(
