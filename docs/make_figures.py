@@ -8,6 +8,7 @@ import argparse
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -17,8 +18,16 @@ from kaccess.report.rendering.headless import prefer_egl_without_screen
 
 prefer_egl_without_screen()
 
-from kaccess import Study, load_robot, pipeline
-from kaccess.config import PlayConfig, TaskName
+from kaccess import Study, load_robot, pipeline, sample_poses
+from kaccess.base.types import Array
+from kaccess.config import PlayConfig, SimulateConfig, TaskName
+from kaccess.deploy.deploy import SHIPPED
+from kaccess.deploy.loop import run_policy
+from kaccess.deploy.network import Network
+from kaccess.deploy.routes import follow_routes
+from kaccess.deploy.session import Session
+from kaccess.deploy.simulated import SimulatedBittle, VirtualLink
+from kaccess.deploy.skills import load_shipped
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import Curves, load_curves, merge_curves
 from kaccess.report.figures import (
@@ -69,6 +78,44 @@ def animate(name: str, task: TaskName, poses: Sequence[int], seconds: float) -> 
         quality=50,
         method=6,
     )
+
+
+def draw_deployment() -> None:
+    """Draw a simulated Bittle that gets up over the protocol: routes, and a policy."""
+    robot = load_robot("bittle-real")
+    poses = sample_poses(robot, 24, seed=5)
+    side, back = poses.gravity[:, 1].argmax(), poses.gravity[:, 2].argmax()
+    rows = [("routes", side), ("routes", back), ("policy", side)]
+    figure = Figure(figsize=(12, 6.2), layout="constrained")
+    axes = figure.subplots(len(rows), 6)
+    for line, (controller, pose) in zip(axes, rows, strict=True):
+        seconds, states = watch_deployment(controller, poses.qpos[pose])
+        shown = np.linspace(0, len(states) - 1, len(line)).astype(int)
+        images = render_poses(robot, states[shown], width=400, height=330)
+        draw_poses(line, images, [f"{seconds[each]:.1f} s" for each in shown])
+        line[0].set_ylabel(controller)
+    figure.savefig(DOCS / "hardware.png", dpi=90)
+
+
+def watch_deployment(controller: str, qpos: Array) -> tuple[Array, Array]:
+    """Return times and states of a simulated Bittle that is to get up."""
+    robot = load_robot("bittle-real")
+    bittle = SimulatedBittle(SimulateConfig(), qpos, robot=robot)
+    session = Session(VirtualLink(bittle), robot)
+    session.connect()
+    seen: list[tuple[float, Array]] = []
+    pause = session.pause
+
+    def watch(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as `pause`
+        seen.append((bittle.now, bittle.qpos))
+        return pause(*args, **kwargs)
+
+    session.pause = watch  # type: ignore[method-assign]
+    if controller == "routes":
+        follow_routes(session, load_shipped(), attempts=5)
+    else:
+        run_policy(session, Network(SHIPPED / "fall-recovery.onnx"), seconds=8.0)
+    return np.array([each[0] for each in seen]), np.array([each[1] for each in seen])
 
 
 def draw_overview(study: Study) -> None:
@@ -126,6 +173,7 @@ def main() -> None:
     parser.add_argument("study", type=Path, nargs="?", help="study of 1000 poses")
     path = parser.parse_args().study
     draw_keyframes()
+    draw_deployment()
     animate("recovery", "fall-recovery", (5, 6, 8), 2.2)  # 5 is the default of play
     animate("backflip", "backflip", (0, 2, 4), 2.8)
     if path:

@@ -67,9 +67,9 @@ class Board:
 _NYBOARD = Board(
     name="NyBoard V1",
     version="N_",  # OpenCat.h, SOFTWARE_VERSION
-    stream_on=b"V\n",  # OpenCat.h, T_VERBOSELY_PRINT_GYRO: a toggle
-    stream_off=b"V\n",
-    balance_off=b"G\n",  # OpenCat.h, T_GYRO_BALANCE: a toggle
+    stream_on=b"V~",  # OpenCat.h, T_VERBOSELY_PRINT_GYRO: a toggle
+    stream_off=b"V~",
+    balance_off=b"G~",  # OpenCat.h, T_GYRO_BALANCE: a toggle
     streams_without_balance=False,  # imu.h, readEnvironment: only `if (gyroBalanceQ`
     step_time=None,  # motion.h, transform: no delay, as fast as 16 writes over I2C
     step_angle=4.0,  # reaction.h: transform(targetFrame, 1, 4)

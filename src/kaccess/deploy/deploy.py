@@ -11,6 +11,7 @@ from kaccess.base.errors import InputError
 from kaccess.base.types import Array, Progress
 from kaccess.config import DeployConfig, SimulateConfig
 from kaccess.deploy.angles import MEASURED
+from kaccess.deploy.building import build_skills
 from kaccess.deploy.check import check_moves
 from kaccess.deploy.link import Link, LinkLostError, SerialLink
 from kaccess.deploy.loop import run_policy
@@ -19,7 +20,7 @@ from kaccess.deploy.record import Log
 from kaccess.deploy.routes import Outcome, follow_routes
 from kaccess.deploy.session import Session
 from kaccess.deploy.simulated import PtyBittle, SimulatedBittle, VirtualLink
-from kaccess.deploy.skills import Skills, build_skills, load_shipped, write_skills
+from kaccess.deploy.skills import Skills, load_shipped, write_skills
 from kaccess.deploy.watchdog import StopError
 from kaccess.deploy.wifi import WifiLink
 from kaccess.poses import sample_poses
@@ -28,7 +29,7 @@ from kaccess.study import Study
 
 __all__ = ["Deployed", "deploy"]
 
-_SHIPPED = Path(__file__).parents[1] / "policies" / "shipped" / "bittle"
+SHIPPED = Path(__file__).parents[1] / "policies" / "shipped" / "bittle"
 _N_POSES = 12  # drawn, to find one in which a simulated robot lies on its back
 _WARNING = (
     "The robot will move its legs at up to 250 deg/s. Put it on a cushion, keep "
@@ -146,7 +147,7 @@ def _find_skills(source: str, progress: Progress | None) -> Skills:
 
 def _find_policy(source: str) -> Path:
     if source == "bittle":
-        return _SHIPPED / "fall-recovery.onnx"
+        return SHIPPED / "fall-recovery.onnx"
     if Path(source).is_dir():
         raise InputError(
             f"{source} is a study: write one of its policies with `kaccess export "

@@ -18,6 +18,7 @@ _MODES = {
     errno.EACCES: "you have no permission to use it",
     errno.EPERM: "you have no permission to use it",
     errno.EBUSY: "another program uses it",
+    errno.EAGAIN: "another program uses it",
     errno.ENOENT: "there is no such port",
 }
 
@@ -113,8 +114,6 @@ def _open(port: str) -> "Serial":
 def _explain(port: str, error: Exception) -> str:
     """Return why a port cannot be opened, and what to do."""
     number = getattr(error, "errno", None)
-    if number is None and "exclusively lock" in str(error):
-        number = errno.EBUSY
     reason = _MODES.get(number or 0, str(error))
     return f"The port {port!r} cannot be opened: {reason}. {_advise(port, number)}"
 
@@ -125,7 +124,7 @@ def _advise(port: str, number: int | None) -> str:
         return (
             f"Join its group with `sudo usermod -aG {group} $USER`, and log in again."
         )
-    if number == errno.EBUSY:
+    if number in (errno.EBUSY, errno.EAGAIN):
         return "Close Petoi's app, the serial monitor and other programs."
     found = ", ".join(_list_ports()) or "none"
     return f"Plug the robot in and switch it on. Ports there are: {found}."

@@ -25,7 +25,9 @@ _HELD = 0.6  # [s], for which the robot must stand
 _SHORT = 0.025  # [m], by which legs may reach less far than standing
 
 
-def run_policy(session: Session, network: Network, *, seconds: float) -> Outcome:
+def run_policy(
+    session: Session, network: Network, *, seconds: float, pace: float | None = None
+) -> Outcome:
     """Let a policy get the robot up.
 
     It begins with a slow move to the standing posture, so that the joints are known.
@@ -34,6 +36,8 @@ def run_policy(session: Session, network: Network, *, seconds: float) -> Outcome
         session: Session with the robot.
         network: The policy.
         seconds: Longest time [s].
+        pace: Farthest way of a joint in a control step [deg]; by default what the board
+            can do.
 
     Raises:
         InputError: If the board cannot stream its IMU while a policy moves it.
@@ -50,13 +54,13 @@ def run_policy(session: Session, network: Network, *, seconds: float) -> Outcome
     if network.needs_joints and session.read_joints():
         session.note("joints measured by the servos")
     network.begin()
-    return _loop(session, network, seconds)
+    pace = pace or find_pace(session.board, 1.0 / network.rate)
+    return _loop(session, network, seconds, pace)
 
 
-def _loop(session: Session, network: Network, seconds: float) -> Outcome:
+def _loop(session: Session, network: Network, seconds: float, pace: float) -> Outcome:
     period, began = 1.0 / network.rate, session.now
-    target, held = session.target, 0.0
-    pace, legs = find_pace(session.board, period), Legs(session.robot)
+    target, held, legs = session.target, 0.0, Legs(session.robot)
     first = min(pace, _FIRST_SPEED * period)
     for step in range(round(seconds * network.rate)):
         due = began + step * period

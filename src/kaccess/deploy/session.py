@@ -111,8 +111,9 @@ class Session:
             InputError: If nobody answers, or no Bittle.
         """
         self.board = self._identify()
-        self.send(self.board.balance_off)
-        self.pause(0.1)
+        if self.board.streams_without_balance:
+            self.send(self.board.balance_off)
+            self.pause(0.1)
         self._start_stream()
         self._find_start()
         if self.board.reports_voltage:
@@ -153,6 +154,11 @@ class Session:
                 self.target = self.angles.to_radians(legs)
                 self.log.add(self.now, held=legs.tolist())
                 break
+        else:
+            raise InputError(
+                "The robot does not say which angles its servos hold (`j`), so its "
+                "first move could be fast. Switch it off and on, or use a better cable."
+            )
         speed = self.board.speed
         self._servos = ServoModel(self.target, np.deg2rad(speed) if speed else np.inf)
 

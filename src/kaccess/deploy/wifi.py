@@ -9,6 +9,7 @@ import base64
 import json
 import time
 from collections import deque
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from kaccess.base.errors import InputError
@@ -39,7 +40,8 @@ class WifiLink:
     """
 
     def __init__(self, host: str, port: int = _PORT) -> None:
-        self._socket = _connect(host, port)
+        self._ends = ExitStack()
+        self._socket = _connect(host, port, self._ends)
         self._waiting: deque[bytes] = deque()
         self._received = bytearray()
         self._streams, self._task, self._sent_at = False, 0, -_LOST
@@ -72,7 +74,7 @@ class WifiLink:
 
     def close(self) -> None:
         """End the connection."""
-        self._socket.close()
+        self._ends.close()
 
     def _pump(self, seconds: float) -> None:
         """Send what waits, and take one answer, within some time [s]."""
@@ -121,7 +123,7 @@ def _encode(message: bytes) -> str:
     return "b64:" + base64.b64encode(message[:-1]).decode("ascii")
 
 
-def _connect(host: str, port: int) -> "ClientConnection":
+def _connect(host: str, port: int, ends: ExitStack) -> "ClientConnection":
     try:
         from websockets.exceptions import WebSocketException
         from websockets.sync.client import connect
@@ -131,7 +133,8 @@ def _connect(host: str, port: int) -> "ClientConnection":
             "`pip install 'kaccess[deploy]'`."
         ) from error
     try:
-        return connect(f"ws://{host}:{port}", open_timeout=_PATIENCE)
+        made = connect(f"ws://{host}:{port}", open_timeout=_PATIENCE)
+        return ends.enter_context(made)
     except (OSError, TimeoutError, WebSocketException) as error:
         raise InputError(
             f"No robot answers at {host}:{port} ({error}). Send it the name of your "
