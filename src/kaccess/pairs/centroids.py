@@ -83,6 +83,11 @@ def find_centroids(
         )
         sure = confidence is not None and found.doubt <= 1 - confidence
         more = not sure and _verify(pairs, found, rows, columns, batch)
+        if not (more or sure) and bar == _CAREFUL:  # could more be hoped for?
+            found, rows, columns = _solve(
+                pairs.times, features, candidates, k_max, alpha, bar=_HOPEFUL
+            )
+            more = _verify(pairs, found, rows, columns, batch)
         start = found.centroids
         if bar == _HOPEFUL and (not more or pairs.room < _LAST * room):
             start, bar = None, _CAREFUL  # from now on as the result is chosen
