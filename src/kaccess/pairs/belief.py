@@ -97,7 +97,8 @@ def _use_threads(n_pairs: int) -> AbstractContextManager[object]:
     """Return a block with one thread if there are few pairs: others would only wait."""
     if n_pairs > _MANY:
         return nullcontext()
-    return threadpool_limits(1, user_api="openmp")
+    limited: AbstractContextManager[object] = threadpool_limits(1, user_api="openmp")
+    return limited
 
 
 def believe(times: Array, features: Array, poses: IntArray) -> tuple[Array, Array]:
