@@ -74,6 +74,8 @@ class Config:
     """Unseen poses from which routes are followed."""
     k_max: int = 120
     """Largest number of clusters."""
+    k_step: int = 1
+    """Step between numbers of clusters that are tried on the full matrix."""
     threads: int = 0
     """CPU threads; 0 takes all."""
     out: Path = Path("results/pairs")
@@ -124,9 +126,9 @@ class Replays:
 
     def find_full(self) -> dict[str, float]:
         """Return the result of K-Access on the full matrix."""
-        numbers = range(2, min(self.config.k_max, self.n) + 1)
+        numbers = range(2, min(self.config.k_max, self.n) + 1, self.config.k_step)
         best = select_k(
-            self.access, numbers, random_state=0, n_jobs=self.config.threads
+            self.access, numbers, random_state=0, n_jobs=self.config.threads or None
         )
         return self.judge(best.model.centroid_indices_)
 

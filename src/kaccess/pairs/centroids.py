@@ -28,7 +28,7 @@ _LAST = 0.25  # share of all pairs that are left when poses must be surely reach
 _ROUND = 0.12  # share of all pairs that a round asks for
 _UNLIKELY = 0.1  # probability below which a pair is not asked for
 _HOPEFUL, _CAREFUL = 0.3, 0.8  # probability at which a centroid reaches a member
-_FOR_COLUMNS = 0.7  # share of the pairs that may be those to centroids
+_FOR_COLUMNS = 0.9  # share of the pairs that may be those to centroids
 _FEWEST, _FEWEST_K = 24, 8  # candidates; centroids that are always allowed
 _SMALL = 4  # members of a cluster that may turn out to have none
 
