@@ -172,10 +172,11 @@ def _solve(
     bar: float = EVEN,
     exactly: bool = False,
 ) -> tuple[CentroidSearch, Array, Array]:
-    """Return the best centroids, and the beliefs of their rows and columns, (k, n)."""
+    """Return the best centroids, and beliefs of all candidates' rows and columns."""
     rows, columns = believe(times, features, candidates)
     leaving = fill_access(times[candidates], rows, bar)
-    arriving = fill_access(times[:, candidates].T, columns, EVEN)
+    careful = min(EVEN, 1 - bar)  # what is not sure speaks against a centroid
+    arriving = fill_access(times[:, candidates].T, columns, careful)
     k_max = min(k_max, len(candidates))
     if start is None:
         built, indices = build_centroids(
@@ -190,7 +191,7 @@ def _solve(
     rests = _find_resting(leaving[chosen], candidates[chosen])
     doubt = _measure_doubt(rows[chosen], columns[chosen], rests)
     found = CentroidSearch(candidates, candidates[chosen], index, indices, doubt)
-    return found, rows[chosen], columns[chosen]
+    return found, rows, columns
 
 
 def _find_resting(leaving: Array, centroids: IntArray) -> BoolArray:
@@ -212,6 +213,8 @@ def _verify(
 ) -> bool:
     """Ask what a solution rests on; return False if all of that is known."""
     before, centroids = pairs.n_asked, found.centroids
+    chosen = np.searchsorted(found.candidates, centroids)
+    rows, columns = rows[chosen], columns[chosen]
     for _ in range(4):  # a wrong belief leaves a pose to the next best centroid
         _ask_members(pairs, centroids, rows)
     _ask_small(pairs, centroids, rows)
