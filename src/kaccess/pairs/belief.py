@@ -5,8 +5,11 @@ from both poses, their difference, and how often other moves from the one and to
 other did. A pair that is believed to be reached gets the median accessibility.
 """
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
 
 from kaccess.access import accessibility
 from kaccess.base.types import Array, BoolArray, IntArray
@@ -14,7 +17,8 @@ from kaccess.config import FLOOR
 
 __all__ = ["Belief", "believe", "fill_access", "fill_believed"]
 
-_TREES, _RATE = 80, 0.12
+_TREES, _RATE, _LEAVES, _BINS = 100, 0.1, 31, 64
+_MANY = 10**6  # pairs; several threads pay off
 _PRIOR = 2.0  # weight of the mean share of reached pairs, in pairs
 _FEWEST = 50  # pairs to learn from; with fewer, the share of reached ones is believed
 _BLOCK = 2**18  # pairs that are predicted at once
@@ -49,9 +53,15 @@ class Belief:
         # What is learned from must not tell the answer: leave the pair itself out.
         known = self._describe(source, goal, hits.astype(int), 1)
         model = HistGradientBoostingClassifier(
-            max_iter=_TREES, learning_rate=_RATE, early_stopping=False, random_state=0
+            max_iter=_TREES,
+            learning_rate=_RATE,
+            max_leaf_nodes=_LEAVES,
+            max_bins=_BINS,
+            early_stopping=False,
+            random_state=0,
         )
-        return model.fit(known, hits)
+        with _use_threads(len(hits)):
+            return model.fit(known, hits)
 
     def _describe(
         self,
@@ -73,13 +83,22 @@ class Belief:
         """Return the probabilities of pairs, (b,), float32."""
         if self._model is None:
             return np.full(len(source), self._mean, np.float32)
-        parts = [
-            self._model.predict_proba(
-                self._describe(source[at : at + _BLOCK], goal[at : at + _BLOCK])
-            )[:, 1]
-            for at in range(0, len(source), _BLOCK)
-        ]
+        with _use_threads(len(source)):
+            parts = [
+                self._model.predict_proba(
+                    self._describe(source[at : at + _BLOCK], goal[at : at + _BLOCK])
+                )[:, 1]
+                for at in range(0, len(source), _BLOCK)
+            ]
         return np.concatenate(parts).astype(np.float32)
+
+
+def _use_threads(n_pairs: int) -> AbstractContextManager[object]:
+    """Return a block with one thread if there are few pairs: others would only wait."""
+    if n_pairs > _MANY:
+        return nullcontext()
+    limited: AbstractContextManager[object] = threadpool_limits(1, user_api="openmp")
+    return limited
 
 
 def believe(times: Array, features: Array, poses: IntArray) -> tuple[Array, Array]:

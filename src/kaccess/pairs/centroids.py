@@ -26,8 +26,11 @@ _SCREENING = 0.3  # share of all pairs by which candidates are found
 _SAMPLED = 0.04  # share of the poses to which candidates are tried at first
 _LAST = 0.25  # share of all pairs that are left when poses must be surely reached
 _ROUND = 0.12  # share of all pairs that a round asks for
+_UNLIKELY = 0.1  # probability below which a pair is not asked for
 _HOPEFUL, _CAREFUL = 0.3, 0.8  # probability at which a centroid reaches a member
-_FEWEST = 24  # candidates
+_FOR_COLUMNS = 0.9  # share of the pairs that may be those to centroids
+_FEWEST, _FEWEST_K = 24, 8  # candidates; centroids that are always allowed
+_SMALL = 4  # members of a cluster that may turn out to have none
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ def find_centroids(
             this confidence for each centroid, in (0, 1); by default use all pairs.
     """
     n, room = len(pairs), pairs.room
+    k_max = min(k_max, _limit_k(n, pairs.n_asked + room))
     rng = np.random.default_rng([seed, n, 1])
     candidates = _screen(pairs, count_candidates(n, room), int(_SCREENING * room), rng)
     _try_rows(pairs, candidates, rng)
@@ -83,6 +87,11 @@ def find_centroids(
         )
         sure = confidence is not None and found.doubt <= 1 - confidence
         more = not sure and _verify(pairs, found, rows, columns, batch)
+        if not (more or sure) and bar == _CAREFUL:  # could more be hoped for?
+            found, rows, columns = _solve(
+                pairs.times, features, candidates, k_max, alpha, bar=_HOPEFUL
+            )
+            more = _verify(pairs, found, rows, columns, batch)
         start = found.centroids
         if bar == _HOPEFUL and (not more or pairs.room < _LAST * room):
             start, bar = None, _CAREFUL  # from now on as the result is chosen
@@ -110,10 +119,17 @@ def pick_centroids(
     Arguments as in `find_centroids`; `k` is the number of centroids, by default that
     with the highest index.
     """
+    n_known = int((~np.isnan(times)).sum()) - len(times)
+    most = k or min(k_max, _limit_k(len(times), n_known))
     found, _, _ = _solve(
-        times, features, candidates, k or k_max, alpha, bar=_CAREFUL, exactly=bool(k)
+        times, features, candidates, most, alpha, bar=_CAREFUL, exactly=bool(k)
     )
     return found
+
+
+def _limit_k(n: int, n_pairs: int) -> int:
+    """Return for how many centroids so many pairs suffice to be sure of them."""
+    return max(_FEWEST_K, int(_FOR_COLUMNS * n_pairs / n))
 
 
 def _screen(
@@ -156,10 +172,11 @@ def _solve(
     bar: float = EVEN,
     exactly: bool = False,
 ) -> tuple[CentroidSearch, Array, Array]:
-    """Return the best centroids, and the beliefs of their rows and columns, (k, n)."""
+    """Return the best centroids, and beliefs of all candidates' rows and columns."""
     rows, columns = believe(times, features, candidates)
     leaving = fill_access(times[candidates], rows, bar)
-    arriving = fill_access(times[:, candidates].T, columns, EVEN)
+    careful = min(EVEN, 1 - bar)  # what is not sure speaks against a centroid
+    arriving = fill_access(times[:, candidates].T, columns, careful)
     k_max = min(k_max, len(candidates))
     if start is None:
         built, indices = build_centroids(
@@ -174,7 +191,7 @@ def _solve(
     rests = _find_resting(leaving[chosen], candidates[chosen])
     doubt = _measure_doubt(rows[chosen], columns[chosen], rests)
     found = CentroidSearch(candidates, candidates[chosen], index, indices, doubt)
-    return found, rows[chosen], columns[chosen]
+    return found, rows, columns
 
 
 def _find_resting(leaving: Array, centroids: IntArray) -> BoolArray:
@@ -196,14 +213,30 @@ def _verify(
 ) -> bool:
     """Ask what a solution rests on; return False if all of that is known."""
     before, centroids = pairs.n_asked, found.centroids
+    chosen = np.searchsorted(found.candidates, centroids)
+    rows, columns = rows[chosen], columns[chosen]
     for _ in range(4):  # a wrong belief leaves a pose to the next best centroid
         _ask_members(pairs, centroids, rows)
+    _ask_small(pairs, centroids, rows)
     poses = np.arange(len(pairs))
     source, goal = np.tile(poses, len(centroids)), np.repeat(centroids, len(pairs))
     unknown = np.flatnonzero(np.isnan(pairs.times[source, goal]))
     likely = unknown[np.argsort(-columns.ravel()[unknown], kind="stable")][:batch]
     pairs.ask(source[likely], goal[likely])
     return pairs.n_asked > before
+
+
+def _ask_small(pairs: LazyPairs, centroids: IntArray, rows: Array) -> None:
+    """Ask from which centroids the members of small clusters are reached fastest."""
+    access = fill_access(pairs.times[centroids], rows, EVEN)
+    rests = _find_resting(access, centroids)
+    small = rests.sum(axis=1) <= _SMALL
+    members = np.setdiff1d(np.flatnonzero(rests[small].any(axis=0)), centroids)
+    likely = np.isnan(pairs.times[np.ix_(centroids, members)]) & (
+        rows[:, members] > _UNLIKELY
+    )
+    source, goal = np.nonzero(likely)
+    pairs.ask(centroids[source], members[goal])
 
 
 def _ask_members(pairs: LazyPairs, centroids: IntArray, rows: Array) -> None:

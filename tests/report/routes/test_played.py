@@ -61,11 +61,13 @@ def test_some_poses_are_played_alone_as_among_all(study, played):
 
 
 def test_commands_in_words():
+    joints = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
     skill = Commands(np.zeros((1, 3, 2)), np.array([[0.2, 0.1, 0.1]]))
+    first, third = (Commands.to(joints[[i]], move_time=0.3) for i in (0, 2))
     one = Commands.to(np.zeros((1, 2)), move_time=0.3)
-    assert name_commands(one + one + skill + one + skill + one + one, 2) == [
+    assert name_commands(first + third + skill + one + skill + one + one, joints) == [
         "command the joints of pose 0",
-        "command the joints of pose 1",
+        "command the joints of pose 2",
         "skill 1",
         "command added posture 1",
         "skill 2",
