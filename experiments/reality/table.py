@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
+from matplotlib.axes import Axes
 from settings import SETTINGS, SWEEPS
 
 from kaccess.base.files import whole_file
@@ -102,7 +103,9 @@ def draw(sweeps: Shares, settings: Shares, path: Path) -> None:
         save_figure(figure, path)
 
 
-def draw_sweep(ax, name, values, sweeps, settings) -> None:  # type: ignore[no-untyped-def]
+def draw_sweep(
+    ax: Axes, name: str, values: tuple[float, ...], sweeps: Shares, settings: Shares
+) -> None:
     """Draw success over the values of one disturbance; nominal is among them."""
     nominal = NOMINAL.get(name, 0)
     for kind, title in TITLES.items():
