@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
+from matplotlib.axes import Axes
 from settings import SETTINGS, SWEEPS
 
 from kaccess.base.files import whole_file
@@ -26,6 +27,7 @@ TITLES = {
     "shipped-imu": "shipped policy, no joint feedback",
     "history": "randomised policy",
     "imu": "randomised policy, no joint feedback",
+    "blind": "policy without joint feedback, trained on nominal conditions",
 }
 NOMINAL = {"torque": 1, "gain": 1, "friction": 0.7, "mass": 1}  # others: 0
 UNITS = {"comx": "m", "slope": "deg", "latency": "s", "jitter": "s", "offset": "deg"}
@@ -102,7 +104,9 @@ def draw(sweeps: Shares, settings: Shares, path: Path) -> None:
         save_figure(figure, path)
 
 
-def draw_sweep(ax, name, values, sweeps, settings) -> None:  # type: ignore[no-untyped-def]
+def draw_sweep(
+    ax: Axes, name: str, values: tuple[float, ...], sweeps: Shares, settings: Shares
+) -> None:
     """Draw success over the values of one disturbance; nominal is among them."""
     nominal = NOMINAL.get(name, 0)
     for kind, title in TITLES.items():

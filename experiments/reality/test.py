@@ -19,7 +19,7 @@ from settings import SETTINGS, SWEEPS, Setting
 
 from kaccess import Study
 from kaccess.base.csv_files import write_csv
-from kaccess.config import EngineConfig
+from kaccess.config import EngineConfig, ObserveName
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
@@ -31,9 +31,10 @@ from kaccess.policies import Policy
 from kaccess.policies.shipped import find_shipped
 
 TASK = "fall-recovery"
-RANDOMISED = {
+TRAINED_UNDER = {
     "history": "randomize=1,observe=history",
     "imu": "randomize=1,observe=imu",
+    "blind": "observe=imu",
 }
 
 
@@ -58,7 +59,7 @@ class Config:
         "shipped-imu",
         "routes",
         "routes-imu",
-        *RANDOMISED,
+        *TRAINED_UNDER,
     )
     """Controllers to test; -imu: without joint feedback, the last command in place of
     joint positions."""
@@ -71,7 +72,7 @@ class Controller:
     """A policy, or the routes if it has none, and what it observes."""
 
     name: str
-    observe: str
+    observe: ObserveName
     policy: Policy | None
 
 
@@ -109,12 +110,13 @@ def find_controllers(study: Study, names: tuple[str, ...]) -> Iterator[Controlle
     task = make_task(TASK, study.robot)
     for name in names:
         kind, _, imu = name.partition("-")
+        observe: ObserveName = "imu" if imu else "joints"
         if kind == "shipped":
-            yield Controller(name, imu or "joints", find_shipped("bittle", TASK))
+            yield Controller(name, observe, find_shipped("bittle", TASK))
         elif kind == "routes":
-            yield Controller(name, imu or "joints", None)
+            yield Controller(name, observe, None)
         else:
-            before = Conditions.parse(RANDOMISED[kind])
+            before = Conditions.parse(TRAINED_UNDER[kind])
             for learner, policy in find_policies(study, task, before).items():
                 seed = learner.rpartition("-")[2]
                 yield Controller(f"{kind}/{seed}", before.observe, policy)

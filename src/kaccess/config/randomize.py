@@ -50,7 +50,7 @@ class Ranges:
     slope: Range = (0.0, 6.0)
     """Tilt of the floor, in any direction [deg]: ours."""
     latency: Range = (0.0, 0.06)
-    """Mean latency of commands [s]: 22 ms to the joint, 54 ms to visible motion [log]."""
+    """Mean latency of commands [s]: 22 ms to a joint, 54 ms to visible motion [log]."""
     jitter: Range = (0.0, 0.02)
     """Largest difference from that, anew for each command [s]: ours; with `latency`
     0 to 80 ms."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import DEFAULT_TASK, EngineConfig, EngineName, Ranges
+from kaccess.config import DEFAULT_TASK, EngineConfig, EngineName
 from kaccess.envs.arguments import (
     RENDER_MODES,
     Starts,
@@ -59,9 +59,8 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         starts: Distribution of the starts; by default the robot's standing pose.
         conditions: Differences from the physics of the study, such as
             `torque=0.6,delay=0.04`. The starts stay those of the study's robot. With
-            `randomize=1`, each robot draws its own in each episode; with `observe=imu`,
-            observations have no joint positions.
-        ranges: What `randomize=1` draws from; by default `config.Ranges()`.
+            `randomize=1`, each robot draws its own in each episode, from
+            `config.Ranges`; with `observe=imu`, observations have no joint positions.
         render_mode: `rgb_array`, or None for no pictures.
     """
 
@@ -77,7 +76,6 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
         robot: str | Path | Robot = "bittle",
         starts: InitialStates | None = None,
         conditions: Conditions | str | None = None,
-        ranges: Ranges | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.robot = resolve_robot(robot)
@@ -91,7 +89,6 @@ class RobotEnv(gymnasium.Env[Observation, Action]):
             self.robot,
             1,
             conditions=self.conditions,
-            ranges=ranges,
             engine=EngineConfig(threads=1),
         )
         self._camera = Camera(self.robot.model)
@@ -160,9 +157,8 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             `Curriculum`; by default the robot's standing pose.
         conditions: Differences from the physics of the study, such as
             `torque=0.6,delay=0.04`. The starts stay those of the study's robot. With
-            `randomize=1`, each robot draws its own in each episode; with `observe=imu`,
-            observations have no joint positions.
-        ranges: What `randomize=1` draws from; by default `config.Ranges()`.
+            `randomize=1`, each robot draws its own in each episode, from
+            `config.Ranges`; with `observe=imu`, observations have no joint positions.
         engine: `mujoco` (CPU threads), `warp` (an NVIDIA GPU, for thousands of robots),
             `bullet` (PyBullet), or an `EngineConfig` that also sets threads or device.
         render_mode: `rgb_array`, or None for no pictures.
@@ -183,7 +179,6 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         robot: str | Path | Robot = "bittle",
         starts: Starts | Sequence[Starts] | None = None,
         conditions: Conditions | str | None = None,
-        ranges: Ranges | None = None,
         engine: EngineName | EngineConfig = "mujoco",
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
@@ -200,7 +195,6 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             self.robot,
             num_envs,
             conditions=self.conditions,
-            ranges=ranges,
             engine=engine,
         )
         self._draws = StartDraws(self.starts, self._episodes)

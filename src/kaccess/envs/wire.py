@@ -48,6 +48,22 @@ class _Path(NamedTuple):
     load: Array
 
 
+class _Faults(NamedTuple):
+    """What happens to commands before they arrive, (n,) each.
+
+    Attributes:
+        rounding: Step of commands [rad]; 0 if they are not rounded.
+        latency: Mean latency, in segments.
+        jitter: Largest difference from it, in segments.
+        key: Keys of the random numbers.
+    """
+
+    rounding: Array
+    latency: Array
+    jitter: Array
+    key: IntArray
+
+
 class Wire:
     """Ways of the commands of n robots.
 
@@ -107,19 +123,15 @@ class Wire:
 
     def send(self, actions: Array) -> None:
         """Send the commands of all robots, given as actions, (n, nu) in [-1, 1]."""
-        get = self._draws.get
-        _send(
-            self._path,
-            actions,
-            self._middle,
-            self._half,
-            self._low_pass,
+        get, path = self._draws.get, self._path
+        _smooth(path, actions, self._middle, self._half, self._low_pass)
+        faults = _Faults(
             np.radians(get("rounding")),
             get("latency") * self._segment_rate,
             get("jitter") * self._segment_rate,
-            self._n_segments,
             self._draws.key,
         )
+        _send(path, faults, self._n_segments)
 
     def arrive(self, segment: int, ctrl: Array) -> None:
         """Write the targets of all motors in a segment of the control step, (n, nu)."""
@@ -137,34 +149,33 @@ class Wire:
 
 
 @compiled
-def _send(
-    path: _Path,
-    actions: Array,
-    middle: Array,
-    half: Array,
-    low_pass: float,
-    rounding: Array,
-    latency: Array,
-    jitter: Array,
-    n_segments: int,
-    key: IntArray,
+def _smooth(
+    path: _Path, actions: Array, middle: Array, half: Array, low_pass: float
 ) -> None:
-    n_kept = path.sent.shape[1]
+    """Set the smoothed targets: actions of -1 and 1 are the ends of a joint's range."""
     for i in range(len(actions)):
-        step = path.steps[i]
         for j in range(len(middle)):
             action = min(max(actions[i, j], -1.0), 1.0)
             new = middle[j] + half[j] * action
-            target = low_pass * path.smooth[i, j] + (1.0 - low_pass) * new
-            path.smooth[i, j] = target
-            if rounding[i] > 0.0:
-                target = np.rint(target / rounding[i]) * rounding[i]
-            path.sent[i, step % n_kept, j] = target
-        wait = latency[i]
-        if jitter[i] > 0.0:
-            wait += jitter[i] * (2.0 * draw_uniform(key[i], step, _JITTER) - 1.0)
-        wait = max(wait, 0.0)
-        path.arrival[i, step % n_kept] = step * n_segments + int(np.rint(wait))
+            path.smooth[i, j] = low_pass * path.smooth[i, j] + (1.0 - low_pass) * new
+
+
+@compiled
+def _send(path: _Path, faults: _Faults, n_segments: int) -> None:
+    """Send the smoothed targets, rounded; note when they will arrive."""
+    for i in range(len(path.steps)):
+        step, size = path.steps[i], faults.rounding[i]
+        kept = step % path.sent.shape[1]
+        for j in range(path.smooth.shape[1]):
+            target = path.smooth[i, j]
+            if size > 0.0:
+                target = np.rint(target / size) * size
+            path.sent[i, kept, j] = target
+        wait = faults.latency[i]
+        if faults.jitter[i] > 0.0:
+            share = 2.0 * draw_uniform(faults.key[i], step, _JITTER) - 1.0
+            wait += faults.jitter[i] * share
+        path.arrival[i, kept] = step * n_segments + int(np.rint(max(wait, 0.0)))
         path.steps[i] = step + 1
 
 
