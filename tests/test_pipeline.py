@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import kaccess.cluster.quality
+import kaccess.cluster.matrix
 import kaccess.study.study
 from kaccess import (
     AccessConfig,
@@ -220,9 +220,10 @@ def test_a_whole_run_opens_its_study_and_loads_its_robot_once(tmp_path, monkeypa
     count(monkeypatch, Study, "__init__", opened)
     for module in (pipeline, kaccess.study.study):
         count(monkeypatch, module, "load_robot", loaded)
-    count(monkeypatch, kaccess.cluster.quality, "assess", assessed)
+    count(monkeypatch, kaccess.cluster.matrix, "check_access_from", assessed)
     pipeline.run(str(TINY), tmp_path / "study", "tiny")
-    assert (len(opened), len(loaded), len(assessed)) == (1, 1, 1)
+    assert (len(opened), len(loaded)) == (1, 1)
+    assert len(assessed) == 2  # one clustering: from its centroids, and to them
     assert (tmp_path / "study" / "report.html").exists()
 
 

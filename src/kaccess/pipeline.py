@@ -42,7 +42,6 @@ from kaccess.config import (
     TaskName,
     TrainConfig,
 )
-from kaccess.deploy import deploy
 from kaccess.distribute import open_workplace
 from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
@@ -73,7 +72,6 @@ __all__ = [
     "cluster",
     "compare",
     "compare_engines",
-    "deploy",
     "evaluate",
     "export",
     "export_starts",

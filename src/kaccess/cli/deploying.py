@@ -30,12 +30,10 @@ def deploy(
         config: How the robot is reached, and what it is to do.
         sim: The simulated Bittle of --simulate and --dry-run.
     """
-    from kaccess import pipeline
+    from kaccess.deploy import deploy as get_up
 
     with progress_bar("Trying routes", "routes") as bar:
-        deployed = pipeline.deploy(
-            source, config, sim, show=print, agree=_ask, progress=bar
-        )
+        deployed = get_up(source, config, sim, show=print, agree=_ask, progress=bar)
     print(deployed.outcome.text, flush=True)
     if config.record is not None:
         print(f"Log: {config.record}")
