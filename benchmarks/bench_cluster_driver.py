@@ -71,7 +71,7 @@ def make_tile(n_rows: int, n: int) -> Transitions:
 
 def make_arrays(folder: Path, n: int) -> Arrays:
     """Write the arrays of a study of n poses whose moves are not estimated."""
-    poses = {
+    poses: dict[str, np.ndarray] = {
         "qpos": np.zeros((n, 15)),
         "gravity": np.zeros((n, 3)),
         "contacts": np.zeros((n, 2), bool),

@@ -112,12 +112,12 @@ class Arrays:
 
     def read_in_parts(self, name: str) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield the rows of a large array, some at a time, and where they belong."""
-        for rows in self._split_rows():
+        for rows in self._split_rows(math.prod(self.array(name).shape[1:])):
             yield rows, self.read(name, rows)
 
-    def _split_rows(self) -> Iterator[slice]:
-        """Yield the rows of large arrays that are read together."""
-        step = max(1, _READ_SIZE // self.n_poses)
+    def _split_rows(self, size: int) -> Iterator[slice]:
+        """Yield rows that are read together, of arrays with `size` numbers in each."""
+        step = max(1, _READ_SIZE // size)
         for start in range(0, self.n_poses, step):
             yield slice(start, min(start + step, self.n_poses))
 
@@ -131,7 +131,7 @@ class Arrays:
 
     def iter_landings(self) -> Iterator[Landings]:
         """Yield where moves landed, some rows at a time, without states."""
-        for rows in self._split_rows():
+        for rows in self._split_rows(self.n_poses):
             yield self.read_landings_from(rows)
 
     def read_landings_from(self, rows: slice | IntArray) -> Landings:
