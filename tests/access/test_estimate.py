@@ -255,3 +255,16 @@ def test_pairs_can_be_given_in_any_order(poses, engine, access_config):
     some = estimate_pairs(poses, source, goal, access_config, engine=engine)
     rows = estimate_rows(poses, range(10), access_config, engine=engine)
     np.testing.assert_array_equal(some.times, rows.times[source, goal])
+
+
+@pytest.mark.parametrize("n", [3, 24, 500, 1000, 1024, 1025, 10_000, 20_000])
+def test_tiles_of_studies_of_usual_size_have_about_2048_pairs(n):
+    assert len(split_rows(n)[0]) == min(n, max(2, 2048 // n // 2 * 2))
+
+
+@pytest.mark.parametrize("n", [20_001, 50_000, 99_999, 100_000])
+def test_a_large_study_has_at_most_10000_tiles(n):
+    tiles = split_rows(n)
+    assert 5000 < len(tiles) <= 10_000
+    assert [row for tile in tiles for row in tile] == list(range(n))
+    assert all(len(tile) % 2 == 0 for tile in tiles[:-1])

@@ -141,3 +141,8 @@ def test_a_kick_replaces_at_least_one_centroid_and_up_to_all():
     np.testing.assert_array_equal(
         kick(start, 10, rng), start
     )  # no other pose to swap in
+
+
+def test_what_all_fits_share_takes_two_and_a_half_matrices():
+    access = np.ones((200, 200), np.float32)
+    assert sum(part.nbytes for part in rank(access)) <= 2.5 * access.nbytes

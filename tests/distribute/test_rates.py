@@ -1,7 +1,5 @@
 """Rates of nodes, warnings about slow ones, and about those that disagree."""
 
-import logging
-
 import numpy as np
 
 from kaccess.access import Transitions
@@ -33,14 +31,25 @@ def test_nodes_of_half_the_rate_and_beginners_are_not_slow():
 
 
 def test_rates_count_only_the_time_at_work(monkeypatch):
+    tally = Tally("pairs")
     now = iter([10.0, 11.0, 12.0, 112.0])
     monkeypatch.setattr("time.monotonic", lambda: next(now))
-    tally = Tally("pairs")
     tally.add("a", "one", 100, 2.0)  # two workers side by side
     tally.add("a", "one", 100, 2.0)
     tally.add("a", "one", 100, 2.0)
     tally.add("a", "one", 100, 1.0)  # after a long pause
     assert tally.describe() == ["Node one: 400 pairs, 80/s."]  # 400 in 2 + 1 + 1 + 1 s
+
+
+def test_rates_are_told_now_and_then(monkeypatch, caplog):
+    caplog.set_level("INFO", "kaccess")
+    tally, now = Tally("pairs"), 1e6
+    for _ in range(7):
+        now += 100.0
+        monkeypatch.setattr("time.monotonic", lambda now=now: now)
+        tally.add("a", "one", 100, 50.0)
+    told = [each for each in caplog.messages if each.startswith("Node one: ")]
+    assert told == ["Node one: 100 pairs, 2/s.", "Node one: 500 pairs, 2/s."]
 
 
 class FakePool:
@@ -105,7 +114,3 @@ def test_parts_are_of_equal_size_and_complete():
         parts = split_evenly(n, k)
         sizes = [part.stop - part.start for part in parts]
         assert sum(sizes) == n and max(sizes) - min(sizes) <= 1 and min(sizes) >= 1
-
-
-def test_logger_is_that_of_the_package():
-    assert logging.getLogger("kaccess.distribute.nodes").parent.name.startswith("kac")

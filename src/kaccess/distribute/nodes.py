@@ -12,6 +12,7 @@ __all__ = ["Needs", "Node", "Tally", "find_nodes"]
 logger = logging.getLogger(__name__)
 
 _SLOW = 0.5  # of the median rate of a worker: below, a node is much slower
+_TOLD = 300.0  # [s] between two reports of all rates
 _FEWEST_PARTS = 3  # parts of a node and its peers, before they are compared
 
 
@@ -94,6 +95,7 @@ class Tally:
     unit: str
     _works: dict[str, _Work] = field(default_factory=dict)
     _warned: set[str] = field(default_factory=set)
+    _told: float = field(default_factory=time.monotonic)
 
     def add(self, key: str, name: str, units: int, seconds: float) -> None:
         """Count a part that a worker of a node has done in some seconds."""
@@ -103,6 +105,14 @@ class Tally:
         work.active += min(seconds, now - work.ended)
         work.busy, work.ended = work.busy + seconds, now
         self._warn_if_slow(key)
+        if now - self._told > _TOLD:
+            self.tell()
+
+    def tell(self) -> None:
+        """Say what each node has done so far."""
+        self._told = time.monotonic()
+        for line in self.describe():
+            logger.info(line)
 
     def find_slow(self) -> Mapping[str, float]:
         """Return nodes whose workers are much slower, and their share of the median."""

@@ -1,6 +1,5 @@
 """Where the work of a stage is done: in this process, or on a cluster."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from kaccess.evaluation import Evaluation
 
 __all__ = ["ClusterWork", "Here", "Workplace", "open_workplace"]
-
-logger = logging.getLogger(__name__)
 
 _AnyEngine = EngineName | EngineConfig
 
@@ -235,8 +232,7 @@ class ClusterWork:
     def report(self) -> None:
         """Say what each node has done."""
         for tally in self._tallies.values():
-            for line in tally.describe():
-                logger.info(line)
+            tally.tell()
 
 
 @contextmanager
