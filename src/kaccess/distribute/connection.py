@@ -195,6 +195,6 @@ def _explain(address: Address, error: Exception) -> str:
     if address.n_cpus:
         return f"Ray cannot start on this machine: {reason}."
     return (
-        f"{address.text} does not answer as a Ray cluster should: {reason}. If it wants "
-        "a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on its machines."
+        f"{address.text} does not answer as a Ray cluster should: {reason}. If it "
+        "wants a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on its machines."
     )
