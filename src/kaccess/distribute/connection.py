@@ -161,12 +161,13 @@ def _require_reachable(address: Address) -> None:
 
 def _start(ray: Any, address: Address) -> None:  # noqa: ANN401  # a module
     """Connect to a cluster, or start one; nothing that its processes say is shown."""
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    options: dict[str, Any] = {"address": address.text, "log_to_driver": False}
+    if not address.host:  # the server of clients refuses it
+        options["logging_level"] = logging.ERROR
     if address.n_cpus:
         options |= {"address": "local", "num_cpus": address.n_cpus}
         options |= {"include_dashboard": False}
-    else:
-        options["address"] = address.text
+    logging.getLogger("ray.client_builder").setLevel(logging.ERROR)
     _silence()
     try:
         with warnings.catch_warnings():
@@ -191,7 +192,8 @@ def _explain(address: Address, error: Exception) -> str:
             "There is no Ray cluster on this machine. Run `ray start --head` here and "
             "`ray start --address=...` on the others, or give --cluster local:N."
         )
-    reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    lines = str(error).split("\n") if str(error).strip() else [type(error).__name__]
+    reason = next(line.strip() for line in lines if line.strip()).rstrip(".:")
     if address.n_cpus:
         return f"Ray cannot start on this machine: {reason}."
     return (
