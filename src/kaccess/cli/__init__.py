@@ -15,7 +15,7 @@ import tyro
 
 from kaccess.base.errors import InputError, TrainingError
 from kaccess.base.version import __version__
-from kaccess.cli import commands
+from kaccess.cli import commands, showing
 from kaccess.cli.console import show_log
 from kaccess.cli.deploying import deploy
 from kaccess.cli.streams import outlive_readers
@@ -96,11 +96,11 @@ def _run(argv: list[str]) -> None:
             "search": commands.search,
             "train": commands.train,
             "evaluate": commands.evaluate,
-            "play": commands.play,
-            "report": commands.report,
+            "play": showing.play,
+            "report": showing.report,
             "export": commands.export,
-            "info": commands.info,
-            "compare-engines": commands.compare_engines,
+            "info": showing.info,
+            "compare-engines": showing.compare_engines,
             "deploy": deploy,
         },
         prog="kaccess",

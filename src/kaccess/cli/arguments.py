@@ -2,21 +2,43 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
+from tyro.conf import OmitArgPrefixes, Positional
 
 from kaccess.base.errors import InputError
 from kaccess.config import (
     DEFAULT_TASK,
+    EngineConfig,
     FrameworkName,
     Port,
+    RobotConfig,
     TaskName,
     check_left_out,
     check_number,
 )
 
-__all__ = ["ExportOptions", "check_showing", "parse_rows"]
+__all__ = [
+    "ClusterOf",
+    "DeviceName",
+    "Engine",
+    "ExportOptions",
+    "Model",
+    "RobotName",
+    "StudyFolder",
+    "Threads",
+    "check_showing",
+    "parse_rows",
+]
+
+RobotName = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
+StudyFolder = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
+Threads = Annotated[int, tyro.conf.arg(name="threads")]
+Engine = OmitArgPrefixes[EngineConfig]
+ClusterOf = Annotated[str | None, tyro.conf.arg(metavar="auto|ray://HOST:PORT|local:N")]
+Model = OmitArgPrefixes[RobotConfig]
+DeviceName = Literal["auto", "cpu", "cuda"]
 
 
 @dataclass(frozen=True, kw_only=True)

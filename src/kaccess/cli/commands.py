@@ -1,32 +1,32 @@
-"""The subcommands: what each takes, and the function of `kaccess.pipeline` it runs."""
+"""The stages as subcommands: what each takes, and the function that it runs."""
 
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
 
-import tyro
-from tyro.conf import OmitArgPrefixes, Positional
+from tyro.conf import OmitArgPrefixes
 
-from kaccess.base.errors import InputError
-from kaccess.cli.arguments import ExportOptions, check_showing, parse_rows
-from kaccess.cli.deploying import LOG_SUFFIX, play_log
+from kaccess.cli.arguments import (
+    ClusterOf,
+    DeviceName,
+    Engine,
+    ExportOptions,
+    Model,
+    RobotName,
+    StudyFolder,
+    Threads,
+    parse_rows,
+)
 from kaccess.cli.watch import watch
 from kaccess.config import (
     PRESETS,
-    ROUTES,
     AccessConfig,
     ClusterConfig,
-    EngineConfig,
-    EngineName,
     EvaluateConfig,
     GetUpConfig,
     GrowConfig,
     LearnConfig,
     PairsConfig,
-    PlayConfig,
     PpoConfig,
     PresetName,
-    RobotConfig,
     SacConfig,
     SampleConfig,
     SkillConfig,
@@ -34,40 +34,25 @@ from kaccess.config import (
     TrainConfig,
 )
 
-if TYPE_CHECKING:
-    from kaccess.report.play import Clip
-
 __all__ = [
     "access",
     "cluster",
-    "compare_engines",
     "evaluate",
     "export",
     "grow",
-    "info",
     "learn_access",
-    "play",
-    "report",
     "run",
     "sample",
     "search",
     "train",
 ]
 
-_Robot = Annotated[Positional[str], tyro.conf.arg(metavar="ROBOT")]
-_Study = Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY")]
-_Threads = Annotated[int, tyro.conf.arg(name="threads")]
-_Engine = OmitArgPrefixes[EngineConfig]
-_Cluster = Annotated[str | None, tyro.conf.arg(metavar="auto|ray://HOST:PORT|local:N")]
-_Model = OmitArgPrefixes[RobotConfig]
-_Device = Literal["auto", "cpu", "cuda"]
-
 
 def run(
-    robot: _Robot,
-    study: _Study,
-    model: _Model,
-    engine: _Engine,
+    robot: RobotName,
+    study: StudyFolder,
+    model: Model,
+    engine: Engine,
     preset: PresetName = "quick",
     seed: int = 0,
     pairs: str | None = None,
@@ -113,13 +98,13 @@ def run(
 
 
 def sample(
-    robot: _Robot,
-    study: _Study,
+    robot: RobotName,
+    study: StudyFolder,
     config: OmitArgPrefixes[SampleConfig],
-    model: _Model,
-    engine: _Engine,
+    model: Model,
+    engine: Engine,
     still: StillConfig = StillConfig(),  # noqa: B008  # frozen
-    cluster: _Cluster = None,
+    cluster: ClusterOf = None,
 ) -> None:
     """Sample static poses of a robot into a new study.
 
@@ -148,12 +133,12 @@ def sample(
 
 
 def access(
-    study: _Study,
+    study: StudyFolder,
     config: OmitArgPrefixes[AccessConfig],
     pairs: OmitArgPrefixes[PairsConfig],
-    engine: _Engine,
+    engine: Engine,
     only_rows: str | None = None,
-    cluster: _Cluster = None,
+    cluster: ClusterOf = None,
 ) -> None:
     """Estimate the time from each pose to each other pose. Run it again to resume.
 
@@ -181,10 +166,10 @@ def access(
 
 
 def grow(
-    study: _Study,
+    study: StudyFolder,
     config: OmitArgPrefixes[GrowConfig],
-    engine: _Engine,
-    cluster: _Cluster = None,
+    engine: Engine,
+    cluster: ClusterOf = None,
 ) -> None:
     """Add poses and commands until the robot gets up from nearly all fresh poses.
 
@@ -201,7 +186,7 @@ def grow(
     watch(pipeline.grow, study, config, engine=engine, cluster=cluster)
 
 
-def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
+def cluster(study: StudyFolder, config: OmitArgPrefixes[ClusterConfig]) -> None:
     """Cluster the poses, and write the centroids as initial states.
 
     Args:
@@ -215,9 +200,9 @@ def cluster(study: _Study, config: OmitArgPrefixes[ClusterConfig]) -> None:
 
 
 def learn_access(
-    study: _Study,
+    study: StudyFolder,
     config: OmitArgPrefixes[LearnConfig],
-    device: _Device = "auto",
+    device: DeviceName = "auto",
 ) -> None:
     """Learn from the known pairs to predict moves between any two poses.
 
@@ -232,9 +217,9 @@ def learn_access(
 
 
 def search(
-    study: _Study,
+    study: StudyFolder,
     config: OmitArgPrefixes[SkillConfig],
-    engine: _Engine,
+    engine: Engine,
     get_up: GetUpConfig = GetUpConfig(),  # noqa: B008  # frozen
 ) -> None:
     """Search for skills: postures in a row, to get up from traps or to do a backflip.
@@ -255,13 +240,13 @@ def search(
 
 
 def train(
-    study: _Study,
+    study: StudyFolder,
     config: OmitArgPrefixes[TrainConfig],
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
     ppo: PpoConfig = PpoConfig(),  # noqa: B008  # frozen
-    device: _Device = "auto",
-    n_threads: _Threads = 0,
-    cluster: _Cluster = None,
+    device: DeviceName = "auto",
+    n_threads: Threads = 0,
+    cluster: ClusterOf = None,
 ) -> None:
     """Train policies from several kinds of starts. Run it again to resume.
 
@@ -287,10 +272,10 @@ def train(
 
 
 def evaluate(
-    study: _Study,
+    study: StudyFolder,
     config: OmitArgPrefixes[EvaluateConfig],
-    engine: _Engine,
-    cluster: _Cluster = None,
+    engine: Engine,
+    cluster: ClusterOf = None,
 ) -> None:
     """Test all policies of a study from poses that none of them trained on.
 
@@ -305,77 +290,7 @@ def evaluate(
     watch(pipeline.evaluate, study, config, engine=engine, cluster=cluster)
 
 
-def play(
-    study: Annotated[Positional[Path], tyro.conf.arg(metavar="STUDY|ROBOT")],
-    config: OmitArgPrefixes[PlayConfig],
-    model: _Model,
-    video: Path | None = None,
-    viewer: bool = False,
-    port: int | None = None,
-) -> None:
-    """Show a robot move: by a policy, or from one pose of a study to another.
-
-    Args:
-        study: Folder of a study; or bittle, to test and show its shipped policy; or,
-            with --run routes, any robot: it is measured first, from --poses poses, and
-            tested on as many others; or a log.jsonl of deploy, beside a simulation.
-        config: Motion to show.
-        model: What to set about the model of a robot given with --run routes.
-        video: Video file to write (H.264); by default play.mp4.
-        viewer: Show the motion in a browser instead, with play, pause and a time
-            slider; Ctrl-C ends it.
-        port: Port of the viewer; by default, and for 0, the first free port from 8080
-            on.
-    """
-    check_showing(viewer, video, port)
-    if study.suffix == LOG_SUFFIX:
-        play_log(study, video, viewer)
-        return
-    if viewer:
-        from kaccess.report.play.viewer import show
-
-        clip = _find_clip(study, config, model)
-        show(clip, port=port or 0, announce=_say_address)
-        return
-    from kaccess.report.play.video import check_video, write_video
-
-    video = video or Path("play.mp4")
-    check_video(video)
-    write_video(_find_clip(study, config, model), video)
-    print(f"Video: {video}")
-
-
-def _find_clip(study: Path, config: PlayConfig, model: RobotConfig) -> "Clip":
-    from kaccess import pipeline
-    from kaccess.cli.routes import play_robot
-    from kaccess.report.play import names_robot
-
-    if config.run == ROUTES and config.transition is None and names_robot(str(study)):
-        return play_robot(str(study), config, model)
-    if model != RobotConfig():
-        raise InputError(
-            "Settings of the model (--kp, --stand-key, ...) need a robot and `--run "
-            "routes`: a study has its own."
-        )
-    return watch(pipeline.play, study, config).clip
-
-
-def _say_address(url: str) -> None:
-    print(f"Open {url} in a browser on this machine. Ctrl-C ends it.", flush=True)
-
-
-def report(study: _Study) -> None:
-    """Write a page that shows everything in a study, and its figures beside it.
-
-    Args:
-        study: Folder of the study.
-    """
-    from kaccess import pipeline
-
-    watch(pipeline.report, study)
-
-
-def export(study: _Study, config: OmitArgPrefixes[ExportOptions]) -> None:
+def export(study: StudyFolder, config: OmitArgPrefixes[ExportOptions]) -> None:
     """Write a policy as ONNX, or starts and routes for another framework.
 
     kaccess export STUDY --run ka/seed-0 --onnx policy.onnx writes a policy with joint
@@ -407,68 +322,3 @@ def export(study: _Study, config: OmitArgPrefixes[ExportOptions]) -> None:
             trained_under=config.trained_under,
             best=config.best,
         )
-
-
-def info(study: _Study, json: bool = False, check: bool = False) -> None:
-    """Show what is in a study: poses, times, and whether the robot can get up.
-
-    Args:
-        study: Folder of the study.
-        json: Print JSON, for programs.
-        check: Read every file of the study instead, and say what is wrong. The exit
-            code is 1 if something is.
-    """
-    from kaccess import pipeline
-    from kaccess.report.text.info import format_summary_as_json
-    from kaccess.study import Study
-
-    if check:
-        _check(study)
-        return
-    if json:
-        print(format_summary_as_json(pipeline.info(study)))
-        return
-    opened = Study(study)
-    watch(pipeline.info, opened)
-    watch(pipeline.compare, opened)
-
-
-def _check(study: Path) -> None:
-    """Say what is wrong with a study; exit with 1 if something is."""
-    from kaccess.report.check import check_study
-
-    problems = check_study(study)
-    print("\n".join(problems) or f"All files of {study} can be read and agree.")
-    if problems:
-        raise SystemExit(1)
-
-
-def compare_engines(
-    study: _Study,
-    engines: tuple[EngineName, ...] = ("mujoco", "warp", "bullet"),
-    pairs: int = 2000,
-    seed: int = 0,
-    n_threads: _Threads = 0,
-    device: str | None = None,
-) -> None:
-    """Estimate the same pairs on several simulators, and show how well they agree.
-
-    Args:
-        study: Folder of the study.
-        engines: Two or more of mujoco, warp, bullet.
-        pairs: Approximate number of pairs: all pairs of some random poses.
-        seed: Seed of the choice of poses.
-        n_threads: CPU threads; 0 takes all.
-        device: Device of warp: cuda:1, cpu, ...; by default the first GPU.
-    """
-    from kaccess import pipeline
-
-    watch(
-        pipeline.compare_engines,
-        study,
-        engines,
-        n_pairs=pairs,
-        seed=seed,
-        n_threads=n_threads,
-        device=device,
-    )

@@ -244,7 +244,7 @@ def test_figures_of_parts_equal_those_of_the_whole_matrix(clustered, monkeypatch
 
 def describe(ax):
     """Return all that axes show."""
-    lines = [line.get_ydata().tolist() for line in ax.get_lines()]
+    lines = [list(line.get_ydata()) for line in ax.get_lines()]
     bars = [bar.get_height() for bar in ax.patches]
     images = [image.get_array().filled(0).tolist() for image in ax.images]
     return ax.get_title(), lines, bars, images
