@@ -20,7 +20,6 @@ from kaccess.base.machine import describe_machine
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.base.watch import Watch, run_silently
 from kaccess.config import (
-    DEFAULT_TASK,
     PRESETS,
     AccessConfig,
     ClusterConfig,
@@ -39,10 +38,10 @@ from kaccess.config import (
     SampleConfig,
     SkillConfig,
     StillConfig,
-    TaskName,
     TrainConfig,
 )
 from kaccess.distribute import open_workplace
+from kaccess.exports import export_policy as export
 from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
@@ -200,10 +199,10 @@ def access(
         cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (pairs done, pairs to do).
     """
-    study, some = Study.open(study), pairs is not None and not pairs.is_all
+    study = Study.open(study)
     config = study.robot.scale.fit(config)
     tiles = study.arrays.tiles(only_rows)
-    if some and only_rows is not None:
+    if pairs is not None and not pairs.is_all and only_rows is not None:
         raise InputError("`only_rows` has no effect with `pairs`. Give one of them.")
     robot, still = study.robot, study.still
     alone = claim_cluster(study.path) if cluster else nullcontext()
@@ -211,17 +210,14 @@ def access(
         simulator = place.make_engine(engine, robot, still)
         record_access(study, config, EngineConfig.of(engine).recorded)
         nodes = estimate_once(study, config, simulator)
-        if some:
-            from kaccess.study.pairs import estimate_some  # scikit-learn takes seconds
-
-            assert pairs is not None
-            estimate_some(
-                study, config, pairs, simulator, nodes=nodes, progress=progress
-            )
-        else:
+        if pairs is None or pairs.is_all:
             unmark_partial(study)
             compute = place.make_tiles(study, config, engine, simulator, nodes)
             estimate_tiles(study, tiles, compute, progress=progress)
+        else:
+            from kaccess.study.pairs import estimate_some  # scikit-learn takes seconds
+
+            estimate_some(study, config, pairs, simulator, nodes, progress=progress)
         replay_once(study, config, place.make_replayer(engine, robot, still), nodes)
     return study
 
@@ -441,34 +437,3 @@ def report(study: StudyLike) -> Path:
     from kaccess.report.page import write_report
 
     return write_report(Study.open(study))
-
-
-def export(
-    study: StudyLike,
-    run: str,
-    onnx: Path,
-    *,
-    task: TaskName = DEFAULT_TASK,
-    trained_under: str = "",
-    best: bool = False,
-) -> Path:
-    """Write a policy as ONNX, with everything needed to run it on the robot.
-
-    Args:
-        study: Study or its folder.
-        run: Name of the learner, such as `ka/seed-0`.
-        onnx: File to write.
-        task: Task that it learned.
-        trained_under: Conditions of its training; by default none.
-        best: Whether to take its best policy, not its last one.
-    """
-    from kaccess.envs.observations import describe_observation
-    from kaccess.evaluation.policies import find_named_policy
-    from kaccess.policies import export_onnx
-
-    study = Study.open(study)
-    policy = find_named_policy(study, run, task, trained_under, best=best)
-    n_delayed = (policy.obs_dim - 6) // study.robot.model.nu - 1
-    usual = describe_observation("joints", study.robot, n_delayed=n_delayed)
-    observation = policy.metadata.get("observation", usual)
-    return export_onnx(policy, onnx, {"observation": observation})

@@ -200,7 +200,7 @@ _STAGES = {
     "evaluate": _Stage(_describe_evaluate, "Testing", "policies"),
     "play": _Stage(_describe_play),
     "report": _Stage(_describe_path("Report")),
-    "export": _Stage(_describe_path("Policy")),
+    "export_policy": _Stage(_describe_path("Policy")),
     "export_starts": _Stage(_describe_exported),
     "compare_engines": _Stage(_describe_engines, "Comparing", "simulations"),
 }

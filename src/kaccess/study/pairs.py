@@ -55,8 +55,8 @@ def estimate_some(
     config: AccessConfig,
     pairs: PairsConfig,
     engine: Engine,
-    *,
     nodes: Nodes | None,
+    *,
     progress: Progress | None = None,
 ) -> FoundPairs:
     """Estimate and store the pairs that matter for a goal.
