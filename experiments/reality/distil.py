@@ -1,4 +1,4 @@
-"""Teach policies what the shipped one does, under drawn conditions and by what they see.
+"""Teach policies what the shipped one does, under drawn conditions.
 
 python experiments/reality/distil.py runs/bittle --observe imu --seeds 10
 
@@ -6,9 +6,10 @@ The teacher is the shipped policy, which sees the true state. It was trained on 
 conditions and trembles when commands come late, so its actions are smoothed, and they
 fade into the standing pose as the body gets level. A student sees what a robot reports
 (`history` or `imu`). It acts under conditions that are drawn for each episode, and
-learns by regression what the teacher would have done in its place (DAgger: Ross, Gordon,
-Bagnell, 2011). Policies are written where `kaccess train --randomize` would write them,
-as learners `distilled/seed-<number>`; `kaccess evaluate`, `play` and `export` take them.
+learns by regression what the teacher would have done in its place (DAgger: Ross,
+Gordon, Bagnell, 2011). Policies are written where `kaccess train --randomize` would
+write them, as learners `distilled/seed-<number>`; `kaccess evaluate`, `play` and
+`export` take them.
 """
 
 from collections.abc import Callable
@@ -50,7 +51,7 @@ class Config:
     first_seed: int = 0
     robots: int = 100
     """Robots that act at once; each has one episode per round."""
-    rounds: int = 40
+    rounds: int = 16
     """Rounds of acting and learning."""
     steps: int = 75
     """Steps of an episode."""
@@ -205,7 +206,7 @@ class Student:
             rows = torch.randint(len(inputs), (config.batch_size,))
             loss = torch.nn.functional.mse_loss(self._net(inputs[rows]), targets[rows])
             self._adam.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             self._adam.step()
             total += loss.item()
         return total / config.updates

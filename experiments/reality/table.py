@@ -27,7 +27,8 @@ TITLES = {
     "shipped-imu": "shipped policy, no joint feedback",
     "history": "randomised policy",
     "imu": "randomised policy, no joint feedback",
-    "blind": "policy without joint feedback, trained on nominal conditions",
+    "history-sac": "SAC, randomised",
+    "imu-sac": "SAC, randomised, no joint feedback",
 }
 NOMINAL = {"torque": 1, "gain": 1, "friction": 0.7, "mass": 1}  # others: 0
 UNITS = {"comx": "m", "slope": "deg", "latency": "s", "jitter": "s", "offset": "deg"}

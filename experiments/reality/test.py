@@ -118,8 +118,9 @@ def find_controllers(study: Study, names: tuple[str, ...]) -> Iterator[Controlle
         else:
             before = Conditions.parse(TRAINED_UNDER[kind])
             for learner, policy in find_policies(study, task, before).items():
-                seed = learner.rpartition("-")[2]
-                yield Controller(f"{kind}/{seed}", before.observe, policy)
+                starts, _, seed = learner.partition("/seed-")
+                group = kind if starts == "distilled" else f"{kind}-sac"
+                yield Controller(f"{group}/{seed}", before.observe, policy)
 
 
 def test(

@@ -78,9 +78,7 @@ def train_learners(
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
     conditions = find_conditions(config)
-    task = conditions.adapt(make_task(config.task, study.robot))
-    if config.episode_steps is not None:
-        task = replace(task, episode_steps=config.episode_steps)
+    task = _make_task(study, config, conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
     learners = make_learners(
         study, config, task, conditions=conditions, n_threads=n_threads
@@ -126,6 +124,12 @@ def train_learners(
         )
     require_success(trained.stopped, names, folder)
     return folder
+
+
+def _make_task(study: Study, config: TrainConfig, conditions: Conditions) -> Task:
+    """Return the task to learn, with episodes of the length that was chosen."""
+    task = conditions.adapt(make_task(config.task, study.robot))
+    return replace(task, episode_steps=config.episode_steps or task.episode_steps)
 
 
 def find_conditions(config: TrainConfig) -> Conditions:
