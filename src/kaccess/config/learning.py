@@ -212,9 +212,9 @@ class PpoConfig:
     episode_steps: Size = 100
     """Steps in an episode. Once a robot stands there is little to learn, so that
     episodes are shorter than SAC's."""
-    epochs: Size = 5
+    epochs: Size = 8
     """Passes through the data of an update."""
-    minibatches: Size = 4
+    minibatches: Size = 16
     """Parts into which the data of a pass is divided."""
     gamma: Annotated[float, Kind(0, 1, below=True)] = 0.987
     """Discount factor per step [-]."""
@@ -224,15 +224,16 @@ class PpoConfig:
     """Largest change of an action's probability that pays, as a share of it [-]."""
     entropy: NotNegative = 0.005
     """Weight of the entropy in the loss [-]."""
-    initial_std: Positive = 0.5
-    """Standard deviation of the actions at first; 1 is half of a joint's range [-]."""
+    initial_std: Positive = 0.2
+    """Standard deviation of the actions at first; 1 is half of a joint's range [-].
+    With much more, a robot cannot stand still, and success is never seen."""
     hidden: tuple[Size, ...] = (256, 128)
     """Units of each hidden layer of actor and critic, with ELU."""
-    learning_rate: Positive = 1e-3
+    learning_rate: Positive = 3e-4
     """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
-    desired_kl: Positive | None = 0.02
+    desired_kl: Positive | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
-    [nat]; None keeps the learning rate."""
+    [nat], such as 0.01 with thousands of robots; None keeps the learning rate."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from kaccess.base.types import BoolArray
+from kaccess.base.types import Array, BoolArray
 from kaccess.config import PpoConfig
 from kaccess.ppo.algorithm import LOSSES, make_runner
 from kaccess.ppo.policies import PpoPolicies
@@ -30,6 +30,7 @@ class PpoRun:
         config: Settings of the learner.
         plan: Name, seed and number of steps of the learner.
         device: Device of the learner.
+        initial_action: (act,) what a new policy does, more or less; by default 0.
         checkpoint: Checkpoint to resume from; by default the run is new.
 
     Attributes:
@@ -50,6 +51,7 @@ class PpoRun:
         plan: Plan,
         *,
         device: str = "cpu",
+        initial_action: Array | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         (self._name,), (self._seed,) = plan.names, plan.seeds
@@ -68,7 +70,9 @@ class PpoRun:
         self._steps_each = env.n_envs * config.rollout_steps
         self._random = self._make_random()
         with self._use_random():
-            self._runner = make_runner(self._robots, config, self._device)
+            self._runner = make_runner(
+                self._robots, config, self._device, initial_action=initial_action
+            )
         self._algorithm = self._runner.alg
         self.policies = PpoPolicies(
             self._algorithm.get_policy(),

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from kaccess.base.types import TrainProgress
+from kaccess.base.types import Array, TrainProgress
 from kaccess.config import PpoConfig
 from kaccess.ppo.run import PpoRun
 from kaccess.ppo.vector import TensorEnv
@@ -28,6 +28,7 @@ def train(
     folder: RunFolder,
     device: str = "cpu",
     n_threads: int = 0,
+    initial_action: Array | None = None,
     tests: CurveTests | None = None,
     progress: TrainProgress | None = None,
 ) -> Trained:
@@ -41,6 +42,7 @@ def train(
         folder: Folder of the run.
         device: `cpu`, a GPU such as `cuda`, or `auto`.
         n_threads: CPU threads of the update; 0 takes all.
+        initial_action: (act,) what a new policy does, more or less; by default 0.
         tests: Tests during training; by default none.
         progress: Called a few times per second, at most once per iteration.
 
@@ -52,7 +54,12 @@ def train(
     store = Store(folder, _describe_run(env, config, plan))
     checkpoint = store.read()
     with _use_threads(n_threads):
-        run = PpoRun(env, config, plan, device=device, checkpoint=checkpoint)
+        run = PpoRun(
+            *(env, config, plan),
+            device=device,
+            initial_action=initial_action,
+            checkpoint=checkpoint,
+        )
         drive(run, plan, store, checkpoint, tests=tests, progress=progress)
     return Trained(run.policies, dict(run.stopped), run.step)
 

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kaccess.base.types import TrainProgress
+import numpy as np
+
+from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
     EngineConfig,
     PpoConfig,
@@ -15,6 +17,7 @@ from kaccess.config import (
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
+from kaccess.robots import Robot
 from kaccess.study import LearnerName, RunsName, Study
 from kaccess.study.names import name_population
 from kaccess.training.learners import Learner, claim_learners, make_learners
@@ -127,10 +130,16 @@ def _train_one(
             folder=RunFolder(folder, checkpoint),
             device=device,
             n_threads=n_threads,
+            initial_action=_find_standing_action(study.robot),
             tests=CurveTests(evaluate, ppo.test_every, ("success", "reward")),
             progress=progress,
         )
     return dict(trained.stopped)
+
+
+def _find_standing_action(robot: Robot) -> Array:
+    """Return the action that commands the standing pose, (nu,)."""
+    return np.clip(robot.to_actions(robot.standing_targets[None])[0], -1.0, 1.0)
 
 
 class _Part:
