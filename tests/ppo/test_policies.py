@@ -22,6 +22,7 @@ def policies(request):
     host = HostEnv(PointMasses(4))
     env = RobotsEnv(host, episode_steps=7)
     actor = make_runner(env, config, torch.device("cpu")).alg.get_policy()
+    actor.mlp[-1].weight.data *= 10  # some actions are beyond the bounds
     seen = torch.randn(500, 3, generator=torch.Generator().manual_seed(0))
     actor.update_normalization({"policy": seen * torch.tensor([2.0, 0.1, 5.0]) + 1})
     return PpoPolicies(
@@ -37,8 +38,8 @@ def obs():
 def test_torch_numpy_and_onnx_agree(policies, obs, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     expected = policies.act_all(obs[None])[0]
-    assert (expected == policies._low).any() or (expected == policies._high).any()
-    assert len(np.unique(expected)) > 20
+    clipped = (expected == policies._low) | (expected == policies._high)
+    assert 0.1 < clipped.mean() < 0.9
     policies[0].save(tmp_path / "policy.safetensors")
     policy = Policy.load(tmp_path / "policy.safetensors")
     np.testing.assert_allclose(policy.act(obs), expected, atol=1e-6)

@@ -77,10 +77,10 @@ class TrainConfig:
     other, each with many robots; needs the extra `ppo`)."""
     starts: tuple[str, ...] = (_BEST_STARTS,)
     """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, drop, or a
-    mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners follow
-    the routes of the accessibility graph during their warm-up. Once standing, they
-    follow the skill that `kaccess search` found, if the task needs one. The default,
-    guided-rnd, is among the fastest and needs no clusters. With along-, as in
+    mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners
+    follow the routes of the accessibility graph during their warm-up. Once standing,
+    they follow the skill that `kaccess search` found, if the task needs one. The
+    default, guided-rnd, is among the fastest and needs no clusters. With along-, as in
     along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
     the guide acts at the beginning of an episode, for less and less time. PPO cannot
     learn from the guide's transitions: there guided- is along-."""

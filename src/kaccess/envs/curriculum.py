@@ -244,7 +244,7 @@ class StartDraws:
         self._drawn[rows], self._succeeded[rows] = _UNKNOWN, False
 
     def record(self, success: BoolArray, ended: BoolArray) -> None:
-        """Take note of which robots, (n,), succeed, and which episodes have ended, (n,).
+        """Take note of which robots succeed, (n,), and which episodes have ended, (n,).
 
         An episode counts as a success if its robot succeeded at any time: noise in the
         actions of a learner may make a standing robot stumble later.

@@ -18,6 +18,8 @@ from kaccess.sac.store import Store
 
 __all__ = ["train"]
 
+_MIN_FOR_THREADS = 4096  # rows of a minibatch
+
 
 @explain_memory()
 def train(
@@ -53,7 +55,7 @@ def train(
     """
     store = Store(folder, _describe_run(env, config, plan))
     checkpoint = store.read()
-    with _use_threads(n_threads):
+    with _use_threads(_choose_threads(config, n_threads)):
         run = PpoRun(
             *(env, config, plan),
             device=device,
@@ -80,6 +82,17 @@ def _describe_run(env: TensorEnv, config: PpoConfig, plan: Plan) -> dict[str, An
         "high": env.high.tolist(),
         "meta": dict(plan.metadata),
     }
+
+
+def _choose_threads(config: PpoConfig, n_threads: int) -> int:
+    """Return one thread for small minibatches; 0 stands for all.
+
+    Threads that wait for one another cost small networks more time than they save, and
+    far more if other programs run: on two busy cores an update took 26 s with two
+    threads, and less than 1 s with one.
+    """
+    rows = config.robots * config.rollout_steps // config.minibatches
+    return 1 if rows < _MIN_FOR_THREADS else n_threads
 
 
 @contextmanager

@@ -139,7 +139,8 @@ def _train_one(
 
 def _find_standing_action(robot: Robot) -> Array:
     """Return the action that commands the standing pose, (nu,)."""
-    return np.clip(robot.to_actions(robot.standing_targets[None])[0], -1.0, 1.0)
+    action = robot.to_actions(robot.standing_targets[None])[0]
+    return np.asarray(np.clip(action, -1.0, 1.0))
 
 
 class _Part:
