@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,20 @@ from kaccess.sac import Checkpoint, Plan
 from kaccess.sac.device import find_device
 from kaccess.sac.streams import Stream, make_rng
 
-__all__ = ["PpoRun"]
+__all__ = ["PpoPlan", "PpoRun"]
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PpoPlan(Plan):
+    """The learner of a run, and how long it trains; see `Plan`.
+
+    Args:
+        initial_action: (act,) what a new policy does, more or less; by default 0.
+    """
+
+    initial_action: Array | None = None
 
 
 class PpoRun:
@@ -30,7 +42,6 @@ class PpoRun:
         config: Settings of the learner.
         plan: Name, seed and number of steps of the learner.
         device: Device of the learner.
-        initial_action: (act,) what a new policy does, more or less; by default 0.
         checkpoint: Checkpoint to resume from; by default the run is new.
 
     Attributes:
@@ -48,10 +59,9 @@ class PpoRun:
         self,
         env: TensorEnv,
         config: PpoConfig,
-        plan: Plan,
+        plan: PpoPlan,
         *,
         device: str = "cpu",
-        initial_action: Array | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         (self._name,), (self._seed,) = plan.names, plan.seeds
@@ -71,7 +81,7 @@ class PpoRun:
         self._random = self._make_random()
         with self._use_random():
             self._runner = make_runner(
-                self._robots, config, self._device, initial_action=initial_action
+                self._robots, config, self._device, initial_action=plan.initial_action
             )
         self._algorithm = self._runner.alg
         self.policies = PpoPolicies(

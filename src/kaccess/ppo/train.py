@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from kaccess.base.types import Array, TrainProgress
+from kaccess.base.types import TrainProgress
 from kaccess.config import PpoConfig
-from kaccess.ppo.run import PpoRun
+from kaccess.ppo.run import PpoPlan, PpoRun
 from kaccess.ppo.vector import TensorEnv
-from kaccess.sac import CurveTests, Plan, RunFolder, Trained
+from kaccess.sac import CurveTests, RunFolder, Trained
 from kaccess.sac.device import explain_memory
 from kaccess.sac.loop import drive
 from kaccess.sac.store import Store
@@ -26,11 +26,10 @@ def train(
     env: TensorEnv,
     config: PpoConfig,
     *,
-    plan: Plan,
+    plan: PpoPlan,
     folder: RunFolder,
     device: str = "cpu",
     n_threads: int = 0,
-    initial_action: Array | None = None,
     tests: CurveTests | None = None,
     progress: TrainProgress | None = None,
 ) -> Trained:
@@ -44,7 +43,6 @@ def train(
         folder: Folder of the run.
         device: `cpu`, a GPU such as `cuda`, or `auto`.
         n_threads: CPU threads of the update; 0 takes all.
-        initial_action: (act,) what a new policy does, more or less; by default 0.
         tests: Tests during training; by default none.
         progress: Called a few times per second, at most once per iteration.
 
@@ -56,17 +54,12 @@ def train(
     store = Store(folder, _describe_run(env, config, plan))
     checkpoint = store.read()
     with _use_threads(_choose_threads(config, n_threads)):
-        run = PpoRun(
-            *(env, config, plan),
-            device=device,
-            initial_action=initial_action,
-            checkpoint=checkpoint,
-        )
+        run = PpoRun(env, config, plan, device=device, checkpoint=checkpoint)
         drive(run, plan, store, checkpoint, tests=tests, progress=progress)
     return Trained(run.policies, dict(run.stopped), run.step)
 
 
-def _describe_run(env: TensorEnv, config: PpoConfig, plan: Plan) -> dict[str, Any]:
+def _describe_run(env: TensorEnv, config: PpoConfig, plan: PpoPlan) -> dict[str, Any]:
     """Return the settings that must be the same to resume a run, as JSON holds them."""
     settings = asdict(config)
     for name in ("steps", "test_every"):  # a run may be continued for longer
