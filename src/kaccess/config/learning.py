@@ -226,7 +226,7 @@ class PpoConfig:
     """Weight of the entropy in the loss [-]."""
     initial_std: Positive = 0.2
     """Standard deviation of the actions at first; 1 is half of a joint's range [-].
-    With much more, a robot cannot stand still, and success is never seen."""
+    With much more, a robot hardly ever stands still at first."""
     hidden: tuple[Size, ...] = (256, 128)
     """Units of each hidden layer of actor and critic, with ELU."""
     learning_rate: Positive = 3e-4
