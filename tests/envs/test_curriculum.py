@@ -137,6 +137,8 @@ def test_an_environment_continues_with_the_state_of_its_curriculum(tiny, along):
     again = make(other)
     again.reset(seed=5)
     again.set_state(state)
+    for name, array in again.get_state().items():
+        np.testing.assert_array_equal(array, state[name], err_msg=name)
     np.testing.assert_array_equal(act_randomly(again, 10), expected)
     np.testing.assert_array_equal(other.success, along.success)
 

@@ -21,7 +21,10 @@ def policies(request):
     config = PpoConfig(robots=4, hidden=(32, 16), normalize=request.param)
     host = HostEnv(PointMasses(4))
     env = RobotsEnv(host, episode_steps=7)
-    actor = make_runner(env, config, torch.device("cpu")).alg.get_policy()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        actor = make_runner(env, config, torch.device("cpu")).alg.get_policy()
+    actor.mlp[-1].weight.data *= 20  # some actions are beyond the bounds
     seen = torch.randn(500, 3, generator=torch.Generator().manual_seed(0))
     actor.update_normalization({"policy": seen * torch.tensor([2.0, 0.1, 5.0]) + 1})
     return PpoPolicies(
@@ -37,15 +40,16 @@ def obs():
 def test_torch_numpy_and_onnx_agree(policies, obs, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     expected = policies.act_all(obs[None])[0]
-    assert (expected == policies._low).any() or (expected == policies._high).any()
-    assert len(np.unique(expected)) > 20
+    clipped = (expected == policies._low) | (expected == policies._high)
+    assert 0 < clipped.mean() < 0.9
     policies[0].save(tmp_path / "policy.safetensors")
     policy = Policy.load(tmp_path / "policy.safetensors")
-    np.testing.assert_allclose(policy.act(obs), expected, atol=1e-6)
+    half = (policy.high - policy.low) / 2  # 1e-6 of it: actions are in [-1, 1]
+    np.testing.assert_allclose(policy.act(obs) / half, expected / half, atol=1e-6)
     path = export_onnx(policy, tmp_path / "policy.onnx")
     session = runtime.InferenceSession(path)
     (actions,) = session.run(None, {"obs": obs})
-    np.testing.assert_allclose(actions, expected, atol=1e-6)
+    np.testing.assert_allclose(actions / half, expected / half, atol=1e-6)
 
 
 def test_older_versions_refuse_a_network_that_they_do_not_know(policies, tmp_path):

@@ -10,8 +10,7 @@ pytest.importorskip("rsl_rl")
 import torch
 
 from kaccess import InputError
-from kaccess.ppo import HostEnv, PpoRun
-from kaccess.sac import Plan
+from kaccess.ppo import HostEnv, PpoPlan, PpoRun
 from tests.ppo.runs import CONFIG, NAME, STEPS, N, run
 from tests.sac.point_mass import PointMasses
 from tests.sac.runs import arrays, assert_same, interrupt_at, rows
@@ -81,7 +80,7 @@ def test_nan_stops_the_learner_with_a_sentence(tmp_path, caplog):
 
 
 def test_nan_in_the_networks_stops_the_learner():
-    plan = Plan([NAME], seeds=[0], n_steps=STEPS)
+    plan = PpoPlan([NAME], seeds=[0], n_steps=STEPS)
     broken = PpoRun(HostEnv(PointMasses(N)), CONFIG, plan)
     with torch.no_grad():
         broken._algorithm.actor.mlp[0].weight[0, 0] = torch.nan

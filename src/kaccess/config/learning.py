@@ -77,10 +77,10 @@ class TrainConfig:
     other, each with many robots; needs the extra `ppo`)."""
     starts: tuple[str, ...] = (_BEST_STARTS,)
     """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, drop, or a
-    mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners follow
-    the routes of the accessibility graph during their warm-up. Once standing, they
-    follow the skill that `kaccess search` found, if the task needs one. The default,
-    guided-rnd, is among the fastest and needs no clusters. With along-, as in
+    mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners
+    follow the routes of the accessibility graph during their warm-up. Once standing,
+    they follow the skill that `kaccess search` found, if the task needs one. The
+    default, guided-rnd, is among the fastest and needs no clusters. With along-, as in
     along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
     the guide acts at the beginning of an episode, for less and less time. PPO cannot
     learn from the guide's transitions: there guided- is along-."""
@@ -212,9 +212,9 @@ class PpoConfig:
     episode_steps: Size = 100
     """Steps in an episode. Once a robot stands there is little to learn, so that
     episodes are shorter than SAC's."""
-    epochs: Size = 5
+    epochs: Size = 8
     """Passes through the data of an update."""
-    minibatches: Size = 4
+    minibatches: Size = 16
     """Parts into which the data of a pass is divided."""
     gamma: Annotated[float, Kind(0, 1, below=True)] = 0.987
     """Discount factor per step [-]."""
@@ -224,15 +224,16 @@ class PpoConfig:
     """Largest change of an action's probability that pays, as a share of it [-]."""
     entropy: NotNegative = 0.005
     """Weight of the entropy in the loss [-]."""
-    initial_std: Positive = 0.5
-    """Standard deviation of the actions at first; 1 is half of a joint's range [-]."""
+    initial_std: Positive = 0.2
+    """Standard deviation of the actions at first; 1 is half of a joint's range [-].
+    With much more, a robot hardly ever stands still at first."""
     hidden: tuple[Size, ...] = (256, 128)
     """Units of each hidden layer of actor and critic, with ELU."""
-    learning_rate: Positive = 1e-3
+    learning_rate: Positive = 3e-4
     """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
-    desired_kl: Positive | None = 0.02
+    desired_kl: Positive | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
-    [nat]; None keeps the learning rate."""
+    [nat], such as 0.01 with thousands of robots; None keeps the learning rate."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
 

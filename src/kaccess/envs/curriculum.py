@@ -224,6 +224,7 @@ class StartDraws:
     ) -> None:
         self._starts, self._episodes = starts, episodes
         self._drawn = np.full(len(starts), _UNKNOWN)
+        self._succeeded = np.zeros(len(starts), bool)
         moving = (each for each in starts if isinstance(each, Curriculum))
         self._curricula = list(dict.fromkeys(moving))
 
@@ -235,19 +236,27 @@ class StartDraws:
         starts = self._starts[row]
         if not isinstance(starts, Curriculum):
             return Start(self._episodes.draw_start(starts, rng))
-        self._drawn[row] = starts.draw(rng)
+        self._drawn[row], self._succeeded[row] = starts.draw(rng), False
         return starts.get(int(self._drawn[row]), rng)
 
     def forget(self, rows: IntArray) -> None:
         """Take note that some robots start elsewhere, in states that were not drawn."""
-        self._drawn[rows] = _UNKNOWN
+        self._drawn[rows], self._succeeded[rows] = _UNKNOWN, False
 
-    def record(self, rows: IntArray, success: BoolArray) -> None:
-        """Take note of which robots, (n,), succeed at the end of some episodes."""
-        for row in rows.tolist() if self._curricula else ():
+    def record(self, success: BoolArray, ended: BoolArray) -> None:
+        """Take note of which robots succeed, (n,), and which episodes have ended, (n,).
+
+        An episode counts as a success if its robot succeeded at any time: noise in the
+        actions of a learner may make a standing robot stumble later.
+        """
+        if not self._curricula:
+            return
+        self._succeeded |= success
+        for row in np.flatnonzero(ended).tolist():
             starts = self._starts[row]
             if isinstance(starts, Curriculum) and self._drawn[row] != _UNKNOWN:
-                starts.record(int(self._drawn[row]), bool(success[row]))
+                starts.record(int(self._drawn[row]), bool(self._succeeded[row]))
+        self._succeeded[ended] = False
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return the state of all curricula; nothing if there are none."""
@@ -257,7 +266,8 @@ class StartDraws:
             f"curriculum {i}": each.get_state()
             for i, each in enumerate(self._curricula)
         }
-        return {"drawn": self._drawn.copy(), **states}
+        own = {"drawn": self._drawn.copy(), "succeeded": self._succeeded.copy()}
+        return own | states
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Continue from a state that `get_state` returned, other entries ignored."""
@@ -265,6 +275,7 @@ class StartDraws:
             each.set_state(state[f"curriculum {i}"])
         if self._curricula:
             self._drawn[:] = state["drawn"]
+            self._succeeded[:] = state["succeeded"]
 
 
 def _join(starts: Sequence[Start]) -> Start:

@@ -259,11 +259,10 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
             raise ResetNeeded("Call `reset` before the first `step`.")
         reward, ended = self._episodes.step(actions)
         info, obs = self._episodes.get_info(), self._episodes.observe()
+        self._draws.record(info["success"], ended)
         if ended.any():
-            rows = np.flatnonzero(ended)
-            self._draws.record(rows, info["success"])
             info = make_final_info(info, ended, obs)
-            self._begin(rows)
+            self._begin(np.flatnonzero(ended))
             obs = self._episodes.observe()
         else:
             info = add_masks(info, ~ended)

@@ -17,12 +17,13 @@ except ImportError as error:
     ) from error
 
 from kaccess.ppo.policies import PpoPolicies
-from kaccess.ppo.run import PpoRun
+from kaccess.ppo.run import PpoPlan, PpoRun
 from kaccess.ppo.train import train
 from kaccess.ppo.vector import HostEnv, RobotsEnv, TensorEnv, TensorOutcome
 
 __all__ = [
     "HostEnv",
+    "PpoPlan",
     "PpoPolicies",
     "PpoRun",
     "RobotsEnv",

@@ -10,11 +10,13 @@ from rsl_rl.runners import OnPolicyRunner
 from tensordict import TensorDict
 from torch import Tensor
 
+from kaccess.base.types import Array
 from kaccess.config import PpoConfig
 from kaccess.ppo.vector import GROUP, RobotsEnv
 
 __all__ = ["LOSSES", "BootstrappingPpo", "make_runner"]
 
+_SMALL = 0.1  # factor of the last layer's first weights: actions begin alike
 LOSSES = ("value", "surrogate", "entropy")  # of rsl_rl, by its names
 
 
@@ -52,11 +54,29 @@ class BootstrappingPpo(PPO):  # type: ignore[misc]  # rsl_rl comes without types
 
 
 def make_runner(
-    env: RobotsEnv, config: PpoConfig, device: torch.device
+    env: RobotsEnv,
+    config: PpoConfig,
+    device: torch.device,
+    *,
+    initial_action: Array | None = None,
 ) -> OnPolicyRunner:
-    """Return a runner with new networks; it writes no files and prints nothing."""
+    """Return a runner with new networks; it writes no files and prints nothing.
+
+    Args:
+        env: Environments of the robots.
+        config: Settings of the learner.
+        device: Device of the learner.
+        initial_action: (act,) what a new policy does, more or less; by default 0.
+    """
     with redirect_stdout(io.StringIO()):  # it shows its networks
-        return OnPolicyRunner(env, _describe(config), None, str(device))
+        runner = OnPolicyRunner(env, _describe(config), None, str(device))
+    last = runner.alg.get_policy().mlp[-1]
+    with torch.no_grad():
+        last.weight.mul_(_SMALL)
+        last.bias.zero_()
+        if initial_action is not None:
+            last.bias.add_(torch.as_tensor(initial_action, device=last.bias.device))
+    return runner
 
 
 def _describe(config: PpoConfig) -> dict[str, Any]:

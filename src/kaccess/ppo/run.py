@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from kaccess.base.types import BoolArray
+from kaccess.base.types import Array, BoolArray
 from kaccess.config import PpoConfig
 from kaccess.ppo.algorithm import LOSSES, make_runner
 from kaccess.ppo.policies import PpoPolicies
@@ -17,9 +18,20 @@ from kaccess.sac import Checkpoint, Plan
 from kaccess.sac.device import find_device
 from kaccess.sac.streams import Stream, make_rng
 
-__all__ = ["PpoRun"]
+__all__ = ["PpoPlan", "PpoRun"]
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PpoPlan(Plan):
+    """The learner of a run, and how long it trains; see `Plan`.
+
+    Args:
+        initial_action: (act,) what a new policy does, more or less; by default 0.
+    """
+
+    initial_action: Array | None = None
 
 
 class PpoRun:
@@ -47,7 +59,7 @@ class PpoRun:
         self,
         env: TensorEnv,
         config: PpoConfig,
-        plan: Plan,
+        plan: PpoPlan,
         *,
         device: str = "cpu",
         checkpoint: Checkpoint | None = None,
@@ -68,7 +80,9 @@ class PpoRun:
         self._steps_each = env.n_envs * config.rollout_steps
         self._random = self._make_random()
         with self._use_random():
-            self._runner = make_runner(self._robots, config, self._device)
+            self._runner = make_runner(
+                self._robots, config, self._device, initial_action=plan.initial_action
+            )
         self._algorithm = self._runner.alg
         self.policies = PpoPolicies(
             self._algorithm.get_policy(),

@@ -1,10 +1,13 @@
 """Training on a study by PPO: one learner after the other, each with many robots."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kaccess.base.types import TrainProgress
+import numpy as np
+
+from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
     EngineConfig,
     PpoConfig,
@@ -12,9 +15,11 @@ from kaccess.config import (
     TrainConfig,
     check_number,
 )
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.robot_env import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
+from kaccess.robots import Robot
 from kaccess.study import LearnerName, RunsName, Study
 from kaccess.study.names import name_population
 from kaccess.training.learners import Learner, claim_learners, make_learners
@@ -24,6 +29,9 @@ from kaccess.training.train import (
     make_curve_test,
     require_success,
 )
+
+if TYPE_CHECKING:  # torch is loaded only to train
+    from kaccess.ppo import PpoPlan
 
 __all__ = ["train_by_ppo"]
 
@@ -65,72 +73,87 @@ def train_by_ppo(
         study, config, task, conditions=conditions, n_threads=n_threads
     )
     folder = study.runs_folder(RunsName(task.name, conditions.text))
+    training = _Training(study, config, ppo, task, folder, device, n_threads)
     stopped: dict[str, str] = {}
     for number, learner in enumerate(learners):
         part = _Part(progress, number, len(learners))
-        stopped |= _train_one(
-            *(study, config, ppo, task, learner, folder),
-            device=device,
-            n_threads=n_threads,
-            progress=part.report if progress else None,
-        )
+        stopped |= training.train(learner, part.report if progress else None)
     require_success(stopped, [each.name for each in learners], folder)
     return folder
 
 
-def _train_one(
-    study: Study,
-    config: TrainConfig,
-    ppo: PpoConfig,
-    task: Task,
-    learner: Learner,
-    folder: Path,
-    *,
-    device: str,
-    n_threads: int,
-    progress: TrainProgress | None,
-) -> dict[str, str]:
-    """Train one learner; return a message, by its name, if it broke down."""
-    from kaccess.ppo import HostEnv, train
-    from kaccess.sac import CurveTests, Plan, RunFolder
+@dataclass(frozen=True)
+class _Training:
+    """What the trainings of all learners have in common."""
 
-    name, conditions = learner.name, find_conditions(config)
-    kind = LearnerName.parse(name).starts
-    checkpoint = name_population([kind], range(learner.seed, learner.seed + 1))
-    with claim_learners(folder, [name], checkpoint=checkpoint):
-        evaluate = make_curve_test(
-            *(study, config, task, conditions),
-            n_learners=1,
-            n_threads=n_threads,
-            every=ppo.test_every,
-        )
-        env = RobotVectorEnv(
-            ppo.robots,
-            replace(task, episode_steps=ppo.episode_steps),
-            robot=study.robot,
+    study: Study
+    config: TrainConfig
+    ppo: PpoConfig
+    task: Task
+    folder: Path
+    device: str
+    n_threads: int
+
+    def train(
+        self, learner: Learner, progress: TrainProgress | None
+    ) -> Mapping[str, str]:
+        """Train one learner; return a message, by its name, if it broke down."""
+        from kaccess.ppo import HostEnv, train
+        from kaccess.sac import CurveTests, RunFolder
+
+        kind, every = LearnerName.parse(learner.name).starts, self.ppo.test_every
+        checkpoint = name_population([kind], range(learner.seed, learner.seed + 1))
+        with claim_learners(self.folder, [learner.name], checkpoint=checkpoint):
+            evaluate = make_curve_test(
+                *(self.study, self.config, self.task, self._conditions),
+                n_learners=1,
+                n_threads=self.n_threads,
+                every=every,
+            )
+            trained = train(
+                HostEnv(self._make_env(learner)),
+                self.ppo,
+                plan=self._make_plan(learner),
+                folder=RunFolder(self.folder, checkpoint),
+                device=self.device,
+                n_threads=self.n_threads,
+                tests=CurveTests(evaluate, every, ("success", "reward")),
+                progress=progress,
+            )
+        return trained.stopped
+
+    @property
+    def _conditions(self) -> Conditions:
+        return find_conditions(self.config)
+
+    def _make_env(self, learner: Learner) -> RobotVectorEnv:
+        engine = EngineConfig(engine=self.config.engine, threads=self.n_threads)
+        return RobotVectorEnv(
+            self.ppo.robots,
+            replace(self.task, episode_steps=self.ppo.episode_steps),
+            robot=self.study.robot,
             starts=learner.starts,
-            conditions=conditions,
-            engine=EngineConfig(engine=config.engine, threads=n_threads),
+            conditions=self._conditions,
+            engine=engine,
         )
-        plan = Plan(
-            [name],
+
+    def _make_plan(self, learner: Learner) -> "PpoPlan":
+        from kaccess.ppo import PpoPlan
+
+        robot, engine = self.study.robot, self.config.engine
+        return PpoPlan(
+            [learner.name],
             seeds=[learner.seed],
-            n_steps=ppo.steps,
-            metadata=describe_policy(
-                task, study.robot, conditions, engine=config.engine
-            ),
+            n_steps=self.ppo.steps,
+            metadata=describe_policy(self.task, robot, self._conditions, engine=engine),
+            initial_action=_find_standing_action(robot),
         )
-        trained = train(
-            HostEnv(env),
-            ppo,
-            plan=plan,
-            folder=RunFolder(folder, checkpoint),
-            device=device,
-            n_threads=n_threads,
-            tests=CurveTests(evaluate, ppo.test_every, ("success", "reward")),
-            progress=progress,
-        )
-    return dict(trained.stopped)
+
+
+def _find_standing_action(robot: Robot) -> Array:
+    """Return the action that commands the standing pose, (nu,)."""
+    action = robot.to_actions(robot.standing_targets[None])[0]
+    return np.asarray(np.clip(action, -1.0, 1.0))
 
 
 class _Part:

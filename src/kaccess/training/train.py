@@ -87,10 +87,7 @@ def train_learners(
     folder = study.runs_folder(RunsName(task.name, conditions.text))
     with claim_learners(folder, names, checkpoint=checkpoint):
         evaluate = make_curve_test(
-            study,
-            config,
-            task,
-            conditions,
+            *(study, config, task, conditions),
             n_learners=len(learners),
             n_threads=n_threads,
         )
