@@ -80,6 +80,7 @@ def test_mirrored_poses_and_motions_that_take_time(two_nodes, bittle):
     assert none.qpos.shape == (0, bittle.model.nq)
 
 
+@pytest.mark.slow
 def test_growth_is_the_same(finished, tmp_path):
     config = GrowConfig(most=30, tests=10, added=4, patience=1, share=1.0)
     grown = []
@@ -92,6 +93,7 @@ def test_growth_is_the_same(finished, tmp_path):
     assert grown[0] == grown[1]
 
 
+@pytest.mark.slow
 def test_scores_are_the_same(trained, tmp_path):
     config, scores = EvaluateConfig(poses=6), []
     for cluster in (None, "auto"):
