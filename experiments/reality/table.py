@@ -116,8 +116,9 @@ def draw_sweep(
             for value in values
             if (kind, f"{name}={value:g}") in sweeps
         }
-        if (kind, "nominal") in settings and points:
-            points[nominal] = settings[kind, "nominal"]
+        if not points:
+            continue  # not tested
+        points[nominal] = settings[kind, "nominal"]
         x = sorted(points)
         y = [points[each].value for each in x]
         style = "--" if kind.endswith("imu") else "-"
