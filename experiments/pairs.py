@@ -241,6 +241,7 @@ def draw_figure(rows: list[dict[str, str]], path: Path) -> None:
     figure, axes = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
     for ax, (part, name) in zip(axes, shown, strict=True):
         some = [row for row in rows if row["part"] == part and row[name]]
+        ax.set(xlabel="share of the pairs", ylabel=name)
         for method, style in (("ours", "o-"), ("random", "s--")):
             found: dict[float, list[float]] = {}
             for row in (row for row in some if row["method"] == method):
@@ -249,7 +250,8 @@ def draw_figure(rows: list[dict[str, str]], path: Path) -> None:
             ax.plot(x, [np.mean(found[each]) for each in x], style, label=method)
         for row in (row for row in some if row["method"] == "all pairs"):
             ax.axhline(float(row[name]), color="gray", lw=1, label="all pairs")
-        ax.set(xscale="log", xlabel="share of the pairs", ylabel=name)
+        if any(row["method"] != "all pairs" for row in some):
+            ax.set(xscale="log")
     axes[0].legend()
     figure.savefig(path, dpi=120)
 
