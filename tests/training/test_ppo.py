@@ -10,7 +10,7 @@ pytest.importorskip("rsl_rl")
 
 from kaccess import InputError, Study, pipeline
 from kaccess.config import EvaluateConfig, PpoConfig, SacConfig, TrainConfig
-from kaccess.envs.curriculum import AlongRoutes, RollIn
+from kaccess.envs.curriculum import RollIn
 from kaccess.envs.episodes import Episodes
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.curves import load_curves
@@ -18,6 +18,7 @@ from kaccess.evaluation.policies import find_named_policy
 from kaccess.guide import Guide, follow_guide
 from kaccess.policies import Policy
 from kaccess.report.page.contents import read_contents
+from kaccess.starts import InitialStates
 from kaccess.study.lock import hold_folders
 from kaccess.study.starts import find_starts
 from kaccess.training import make_learners
@@ -112,18 +113,19 @@ def test_settings_of_sac_have_no_effect_and_are_refused(study, capsys):
     assert "`episodes` has no effect" in refusal(capsys, "train", study, *options)
 
 
-def test_guided_learners_start_along_routes(clustered):
+def test_ppo_has_no_warm_up_to_guide(clustered):
     study, task = Study(clustered), make_task("fall-recovery", Study(clustered).robot)
     config = TrainConfig(starts=("guided-rnd", "rollin-ka"), seeds=2)
     by_sac = make_learners(study, config, task)
     assert [each.guided for each in by_sac] == [True, True, False, False]
     by_ppo = make_learners(study, replace(config, algorithm="ppo"), task)
     assert [each.name for each in by_ppo][::2] == [
-        "ppo-guided-rnd/seed-0",
+        "ppo-rnd/seed-0",
         "ppo-rollin-ka/seed-0",
     ]
-    assert [type(each.starts) for each in by_ppo] == [AlongRoutes] * 2 + [RollIn] * 2
-    assert by_ppo[0].starts is not by_ppo[1].starts
+    kinds = [InitialStates] * 2 + [RollIn] * 2
+    assert [type(each.starts) for each in by_ppo] == kinds
+    assert by_ppo[2].starts is not by_ppo[3].starts
     assert not any(each.guided for each in by_ppo)
 
 

@@ -82,8 +82,8 @@ class TrainConfig:
     they follow the skill that `kaccess search` found, if the task needs one. The
     default, guided-rnd, is among the fastest and needs no clusters. With along-, as in
     along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
-    the guide acts at the beginning of an episode, for less and less time. PPO cannot
-    learn from the guide's transitions: there guided- is along-."""
+    the guide acts at the beginning of an episode, for less and less time. PPO has no
+    warm-up: there guided- has no effect."""
     seeds: Size = 3
     """Number of seeds for each kind of starts; each seed is one learner."""
     first_seed: Seed = 0
@@ -128,6 +128,8 @@ class TrainConfig:
         if self.algorithm == "ppo":
             unused = ("episodes", "test_every")
             check_left_out(self, unused, "with `--algorithm ppo`: set `ppo.steps`")
+            starts = tuple(each.removeprefix("guided-") for each in self.starts)
+            object.__setattr__(self, "starts", starts)
         if not self.starts:
             raise InputError("`starts` must name at least one kind, such as ka.")
         if len(set(self.starts)) < len(self.starts):
@@ -222,11 +224,11 @@ class PpoConfig:
     """Lambda of the generalized advantage estimate [-]."""
     clip: Positive = 0.2
     """Largest change of an action's probability that pays, as a share of it [-]."""
-    entropy: NotNegative = 0.005
+    entropy: NotNegative = 0.0
     """Weight of the entropy in the loss [-]."""
-    initial_std: Positive = 0.2
+    initial_std: Positive = 0.5
     """Standard deviation of the actions at first; 1 is half of a joint's range [-].
-    With much more, a robot hardly ever stands still at first."""
+    With 0.2, Bittle hardly learns to turn over."""
     hidden: tuple[Size, ...] = (256, 128)
     """Units of each hidden layer of actor and critic, with ELU."""
     learning_rate: Positive = 3e-4

@@ -63,8 +63,6 @@ def make_learners(
     for text in config.starts:
         names = [LearnerName.of(text, seed, config.algorithm).text for seed in seeds]
         prefix, rest = split_prefix(text)
-        if prefix == GUIDED and config.algorithm == "ppo":
-            prefix = ALONG
         at_rest = find_starts(study, rest, task)
         starts: Sequence[Starts] = [at_rest] * len(seeds)
         if prefix in (ALONG, ROLLIN):
