@@ -5,7 +5,12 @@ import pytest
 
 from kaccess.access import Commands
 from kaccess.access.growth import extend_graph
-from kaccess.access.posture_graph import insert_commands, simulate_commands
+from kaccess.access.posture_graph import (
+    insert_commands,
+    simulate_commands,
+    simulate_moves,
+)
+from kaccess.engines import Settled
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.poses import level
 
@@ -43,9 +48,7 @@ def test_moves_equal_single_simulations(graph, skill, tiny_engine):
 
 def test_an_extended_graph_equals_the_simulation_of_all_moves(grown, tiny_engine):
     nodes, landings = grown.nodes, grown.landings
-    moves = simulate_commands(
-        nodes, nodes.qpos[:-1], grown.commands, engine=tiny_engine
-    )
+    moves = simulate_moves(nodes, nodes.qpos[:-1], grown.commands, engine=tiny_engine)
     np.testing.assert_array_equal(landings.states, moves.states)
     np.testing.assert_array_equal(landings.seconds, moves.seconds)
     n, m, nq = moves.states.shape
@@ -126,3 +129,33 @@ def test_a_diverged_move_stays_where_it_began(graph, monkeypatch, tiny_engine):
     )
     np.testing.assert_allclose(moves.states[0], start.repeat(2, axis=0), atol=1e-6)
     assert np.isinf(moves.seconds).all()
+
+
+class Luck:
+    """Skills stand up in some calls only: in the repeats that a test names."""
+
+    def __init__(self, nodes, lucky):
+        self._nodes, self._lucky = nodes, lucky
+
+    def settle(self, qpos, targets, *, time_limit, progress=None):
+        ends = qpos.copy()
+        if len(qpos) == 5:  # the repeats of one skill from one state
+            ends[self._lucky] = self._nodes.qpos[-1]
+        time = np.full(len(qpos), 0.5)
+        return Settled(ends, time, np.zeros(len(qpos), bool))
+
+
+@pytest.mark.parametrize(("lucky", "stands"), [([0, 2, 4], True), ([1, 3], False)])
+def test_a_skill_counts_as_most_of_its_repeats_end(graph, skill, lucky, stands):
+    nodes, qpos = graph.nodes, graph.nodes.qpos[:1]
+    moves = simulate_moves(nodes, qpos, skill, engine=Luck(nodes, lucky))
+    end = moves.states[0, 0, 2]
+    assert np.isclose(end, nodes.qpos[-1, 2]) == stands
+    assert np.isclose(end, qpos[0, 2]) != stands
+
+
+def test_moves_without_skills_are_simulated_once(graph, tiny_engine):
+    nodes, commands = graph.nodes, graph.commands[:3]
+    once = simulate_commands(nodes, nodes.qpos[:2], commands, engine=tiny_engine)
+    moves = simulate_moves(nodes, nodes.qpos[:2], commands, engine=tiny_engine)
+    np.testing.assert_array_equal(moves.states, once.states)

@@ -9,7 +9,7 @@ from tests.conftest import TINY
 
 GROW = ("--tests", "3", "--added", "2", "--most", "15", "--threads", "1")
 SEARCH = ("--task", "fall-recovery", "--get-up.skills", "1", "--get-up.rounds", "1")
-QUICK = ("--get-up.candidates", "8", "--get-up.postures", "2", "--threads", "1")
+QUICK = ("--get-up.candidates", "8", "--get-up.explored", "48", "--threads", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +38,10 @@ def test_a_study_grows_and_grows_on(study, capsys):
 
 
 def test_a_search_may_be_repeated_and_growth_may_follow(study, capsys):
-    for n_skills in (2, 4):
+    for n_skills in (3, 6):
         run("search", study, *SEARCH, *QUICK)
         out = capsys.readouterr().out
-        assert "From pose " in out and f"kaccess play {study}" in out
+        assert "From where pose " in out and f"kaccess play {study}" in out
         assert Study(study).graph.commands.is_skill.sum() == n_skills
     run("grow", study, *GROW)
     run("evaluate", study, "--poses", "3")

@@ -36,7 +36,8 @@ FLAGS = {  # those that take numbers, by command
     "grow STUDY": "share most tests added patience seed threads",
     "cluster STUDY": "k k-max alpha n-init n-bootstrap seed",
     "search STUDY": "postures seconds candidates rounds noise seed get-up.skills "
-    "get-up.postures get-up.candidates get-up.rounds get-up.posture-time",
+    "get-up.postures get-up.candidates get-up.rounds get-up.posture-time "
+    "get-up.explored",
     "train STUDY": "seeds first-seed episodes test-every test-poses threads sac.gamma "
     "sac.return-steps sac.hidden sac.batch-size sac.learning-rate sac.tau "
     "sac.initial-alpha sac.warmup-steps sac.envs-per-learner sac.updates-per-step "

@@ -61,7 +61,7 @@ def grow(study):
 
 
 def search(study):
-    config = GetUpConfig(skills=1, candidates=8, rounds=1, postures=2)
+    config = GetUpConfig(skills=1, explored=48, candidates=8, rounds=1)
     pipeline.search(study, SkillConfig(task="fall-recovery"), config)
 
 

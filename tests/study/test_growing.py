@@ -15,7 +15,7 @@ from kaccess.evaluation import plan_test
 from kaccess.study import growing
 
 SMALL = GrowConfig(tests=4, added=2, most=24, patience=9)
-SEARCH = GetUpConfig(skills=1, candidates=8, rounds=1, postures=2)
+SEARCH = GetUpConfig(skills=1, explored=48, candidates=8, rounds=1)
 UP = SkillConfig(task="fall-recovery")
 
 
@@ -136,7 +136,7 @@ def test_a_search_stores_its_skills_and_growth_goes_on_with_them(study, answer):
     found = pipeline.search(study, UP, SEARCH)
     assert len(found.found) == 1
     searched = Study(study).graph
-    assert searched.commands.is_skill.sum() == 2
+    assert searched.commands.is_skill.sum() == 3
     answer(0, 4)
     pipeline.grow(study, SMALL)
     grown = Study(study).graph

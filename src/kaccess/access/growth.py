@@ -22,6 +22,7 @@ from kaccess.access.posture_graph import (
     PostureGraph,
     insert_commands,
     simulate_commands,
+    simulate_moves,
 )
 from kaccess.access.replay import Replay, replay_plan
 from kaccess.base.progress import scale_progress
@@ -155,7 +156,7 @@ def extend_graph(
     def simulate(states: Array, some: Commands, done: int) -> Moves:
         n = n_rows + n_columns
         part = scale_progress(progress, done, len(states) * len(some), n)
-        return simulate_commands(nodes, states, some, engine=engine, progress=part)
+        return simulate_moves(nodes, states, some, engine=engine, progress=part)
 
     rows = simulate(qpos, all_commands, 0)
     columns = simulate(nodes.qpos[:-1], commands, n_rows)

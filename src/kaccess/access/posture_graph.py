@@ -15,7 +15,16 @@ from kaccess.base.types import Array, IntArray, Progress
 from kaccess.engines import Engine
 from kaccess.poses import level
 
-__all__ = ["Moves", "PostureGraph", "insert_commands", "simulate_commands"]
+__all__ = [
+    "Moves",
+    "PostureGraph",
+    "insert_commands",
+    "simulate_commands",
+    "simulate_moves",
+]
+
+_N_REPEATS = 5  # disturbed repeats of a skill
+_DISTURBANCE = 0.1  # [tolerances], of the joints in these repeats
 
 
 @dataclass(frozen=True)
@@ -136,3 +145,54 @@ def simulate_commands(
         states.reshape(b, m, qpos.shape[1]).astype(np.float32),
         settled.time.reshape(b, m).astype(np.float32),
     )
+
+
+def simulate_moves(
+    nodes: Nodes,
+    qpos: Array,
+    commands: Commands,
+    *,
+    engine: Engine,
+    progress: Progress | None = None,
+) -> Moves:
+    """Simulate all commands from all states; skills from disturbed states, too.
+
+    A skill is long, so that a small disturbance may change where it ends. From each
+    state it is repeated with disturbed joints, and the repeat in the middle counts,
+    ordered by how near to standing they end: a lucky one does not count.
+    Arguments as of `simulate_commands`.
+    """
+    moves = simulate_commands(nodes, qpos, commands, engine=engine, progress=progress)
+    skills = np.flatnonzero(commands.is_skill)
+    if not len(skills):
+        return moves
+    repeats = simulate_commands(
+        nodes, _disturb(nodes, qpos), commands[skills], engine=engine
+    )
+    shape = (len(qpos), _N_REPEATS, len(skills))
+    states = repeats.states.reshape(*shape, qpos.shape[1])
+    seconds = repeats.seconds.reshape(shape)
+    distance = _measure_from_standing(nodes, states)
+    distance[~np.isfinite(seconds)] = np.inf
+    middle = np.argsort(distance, axis=1, kind="stable")[:, _N_REPEATS // 2]
+    row, column = np.indices(middle.shape)
+    moves.states[:, skills] = states[row, middle, column]
+    moves.seconds[:, skills] = seconds[row, middle, column]
+    return moves
+
+
+def _disturb(nodes: Nodes, qpos: Array) -> Array:
+    """Return states with disturbed joints, (b * repeats, nq), the same for each."""
+    robot, n_joints = nodes.robot, nodes.robot.model.nu
+    noise = np.random.default_rng(0).normal(size=(_N_REPEATS, n_joints))
+    noise *= _DISTURBANCE * nodes.config.joint_tol / np.sqrt(n_joints)
+    disturbed = np.repeat(qpos, _N_REPEATS, axis=0)
+    disturbed[:, robot.joint_adr] += np.tile(noise, (len(qpos), 1))
+    return disturbed
+
+
+def _measure_from_standing(nodes: Nodes, states: Array) -> Array:
+    """Return how far states, (..., nq), are from standing, in tolerances."""
+    places = nodes.embed(states.reshape(-1, states.shape[-1]).astype(np.float64))
+    distance = np.linalg.norm(places - nodes.places[-1], axis=1)
+    return np.asarray(distance.reshape(states.shape[:-1]))

@@ -1,11 +1,13 @@
 """Search for get-up skills: a few postures in a row, without rest in between.
 
-Where no single move leads on, a swing or a push may. The search starts from a trapped
-pose that most other trapped poses lead to. It draws sequences of postures, keeps those
-that end nearest to poses with a route, or more upright and higher than before, and
-varies them. The starts are states in which moves really ended near that pose, so that
-skills bear small differences. A skill is then one more command of the posture graph,
-tried from all poses.
+Where no single move leads on, a swing or a push may. A trapped robot that is commanded
+to stand straightens its joints and stays down. It does so in few ways, such as on its
+back and on its belly, so the search starts where most trapped robots end up. First it
+explores (`kaccess.access.explore`). Then it varies what the exploration has found, or
+random sequences if it found none, and keeps those that end nearest to poses with a
+route, or more upright and higher than before. The starts are states in which moves
+really ended, so that skills bear small differences. A skill is then one more command of
+the posture graph, tried from all poses.
 """
 
 from collections.abc import Iterator
@@ -15,16 +17,18 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kaccess.access.commands import Commands
+from kaccess.access.explore import explore
 from kaccess.access.growth import extend_graph, spread_out
-from kaccess.access.landings import AT_NODE, Landings, Nodes
+from kaccess.access.landings import AT_NODE, Nodes
 from kaccess.access.plan import Plan
 from kaccess.access.posture_graph import PostureGraph, simulate_commands
 from kaccess.base.errors import InputError
 from kaccess.base.progress import scale_progress
 from kaccess.base.rotations import gravity_in_body
-from kaccess.base.types import Array, BoolArray, Progress
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.config import GetUpConfig
 from kaccess.engines import Engine
+from kaccess.engines.stepper import Stepper
 from kaccess.poses import level
 from kaccess.robots import Mirror, Robot
 from kaccess.robots.mirror import pair_joints
@@ -33,11 +37,14 @@ __all__ = ["SkillFound", "find_trap", "rate_states", "search_skills"]
 
 _FAR = 3.0  # [tolerances], distance at which a pose of value counts half
 _RESTLESS = 0.3  # [-], share of its rating that a robot without rest keeps
-_N_STARTS = 32  # states near the trapped pose
+_N_STARTS = 32  # states that a search starts from
+_N_EXPLORED = 16  # skills with which an exploration ends
 _PARENTS, _NEW = 1 / 32, 1 / 10  # shares of the candidates: parents, and new draws
 _N_TESTED = 16  # best candidates that are tried from all starts
-_N_KEPT, _N_ENDS = 2, 8  # skills that are kept, and poses they end in
+_N_KEPT, _N_ENDS = 3, 8  # skills that are kept, and poses they end in
+_WEAK = 0.3  # [-], poses of less value need skills, too
 _STEP, _LEAST_STEP = 0.15, 0.03  # [half ranges], of variations: first and last
+_FINE_STEP, _LEAST_FINE_STEP = 0.04, 0.01  # [half ranges], of explored skills
 _UNIFORM, _SYMMETRIC, _STANDING = 0.4, 0.5, 0.6  # shares of the draws
 _EXTREME = 0.4  # share of the draws with joints at their limits
 _MIDDLE = 0.2  # share of these joints that are in the middle instead
@@ -54,12 +61,16 @@ class SkillFound:
         n_trapped: Trapped poses before the search.
         n_free: Trapped poses that have a route after it.
         rating: Mean rating of the states in which the skill ends, in [0, 1].
+        n_explored: Skills that the exploration found.
+        values: Mean value of the poses before and after it, in [0, 1].
     """
 
     source: int
     n_trapped: int
     n_free: int
     rating: float
+    n_explored: int
+    values: tuple[float, float]
 
 
 def search_skills(
@@ -68,6 +79,7 @@ def search_skills(
     *,
     horizon: float,
     engine: Engine,
+    stepper: Stepper,
     progress: Progress | None = None,
 ) -> Iterator[tuple[PostureGraph, SkillFound]]:
     """Search for skills, one trapped pose after the other.
@@ -77,63 +89,107 @@ def search_skills(
         config: Settings of the search.
         horizon: Time over which the values of a plan fall to 1/e [s].
         engine: Simulator.
-        progress: Called with (rounds done, rounds to do).
+        stepper: Simulator of short motions, for the exploration.
+        progress: Called with (rounds done, rounds to do); exploring counts as rounds.
 
     Yields:
         The graph after each search, with the skills found, and what they are worth.
     """
     config = graph.nodes.robot.scale.fit(config)
     rng = np.random.default_rng(config.seed)
-    tried: list[int] = []
+    tried, n = graph.nodes.qpos[:0], config.rounds
     for number in range(config.skills):
         plan = graph.make_plan(horizon=horizon)
         trapped = plan.n_moves == 0
-        source = find_trap(graph.landings, trapped, tried)
+        source, starts = find_trap(graph, trapped | (plan.values < _WEAK), tried)
         if source is None:
             return
-        tried.append(source)
-        part = scale_progress(
-            progress,
-            number * config.rounds,
-            config.rounds,
-            config.skills * config.rounds,
-        )
-        starts = _list_starts(graph, source, rng)
+        tried = np.concatenate([tried, starts[:1]])
+        halves = [
+            scale_progress(
+                progress, 2 * number * n + half * n, n, 2 * config.skills * n
+            )
+            for half in (0, 1)
+        ]
         search = _Search(graph.nodes, plan, starts, config, rng, engine)
-        skills, ends, rating = search.run(part)
-        new = spread_out(graph.nodes, ends, _N_ENDS)
+        explored = _explore(starts[0], config, rng, stepper, halves[0])
+        skills, ends, rating = search.run(explored, halves[1])
+        new = spread_out(graph.nodes, np.concatenate([starts, ends]), _N_ENDS)
         graph = extend_graph(graph, new, skills, engine=engine)
-        left = graph.make_plan(horizon=horizon).n_moves[: len(trapped)] == 0
-        freed = int((trapped & ~left).sum())
-        yield graph, SkillFound(source, int(trapped.sum()), freed, rating)
+        after = graph.make_plan(horizon=horizon)
+        freed = trapped & (after.n_moves[: len(trapped)] > 0)
+        yield (
+            graph,
+            SkillFound(
+                source=source,
+                n_trapped=int(trapped.sum()),
+                n_free=int(freed.sum()),
+                rating=rating,
+                n_explored=len(explored),
+                values=(_mean(plan.values), _mean(after.values[: len(trapped)])),
+            ),
+        )
 
 
-def find_trap(landings: Landings, trapped: BoolArray, tried: list[int]) -> int | None:
-    """Return the trapped pose that most trapped poses lead to; None if there is none.
+def _mean(values: Array) -> float:
+    return float(values.mean())
+
+
+def find_trap(
+    graph: PostureGraph, trapped: BoolArray, tried: Array
+) -> tuple[int | None, Array]:
+    """Return where most trapped robots end up that are commanded to stand.
 
     Args:
-        landings: (n, m) landings.
-        trapped: (n,) whether no chain leads from a pose to standing.
-        tried: Poses that a search has started from before.
+        graph: Posture graph; its last command is standing.
+        trapped: (n,) whether no good chain leads from a pose to standing.
+        tried: (t, nq) states that a search has started from before.
+
+    Returns:
+        `(source, starts)`: a trapped pose, and the states, (b, nq), near to which it
+        and others end up; its own is the first. None and no states if there are none.
     """
-    n = len(trapped)
-    reaches = landings.find_reach(np.arange(n), n) | np.eye(n, dtype=bool)
-    for _ in range(int(np.ceil(np.log2(max(n, 2))))):  # chains twice as long each time
-        links = reaches.astype(np.float32)
-        reaches = links @ links > 0
-    n_leading = np.where(trapped, reaches[trapped].sum(axis=0), 0)
-    n_leading[tried] = 0
-    return int(n_leading.argmax()) if n_leading.any() else None
-
-
-def _list_starts(graph: PostureGraph, source: int, rng: np.random.Generator) -> Array:
-    """Return a pose and states in which moves ended near it, (b, nq)."""
-    landings = graph.landings
+    landings, nodes = graph.landings, graph.nodes
     assert landings.states is not None
-    near = (landings.node == source) & (landings.distance < AT_NODE)
-    ends = landings.states[near & np.isfinite(landings.seconds)].astype(np.float64)
-    some = ends[rng.permutation(len(ends))[: _N_STARTS - 1]]
-    return np.concatenate([graph.nodes.qpos[source][None], some])
+    poses = np.flatnonzero(trapped & np.isfinite(landings.seconds[:, -1]))
+    ends = landings.states[poses, -1].astype(np.float64)
+    known = cdist(nodes.embed(ends), nodes.embed(tried)) < AT_NODE
+    poses, ends = poses[~known.any(axis=1)], ends[~known.any(axis=1)]
+    if not len(ends):
+        return None, ends
+    distance = cdist(nodes.embed(ends), nodes.embed(ends))
+    middle = int((distance < AT_NODE).sum(axis=1).argmax())
+    near: IntArray = np.argsort(distance[middle], kind="stable")
+    near = near[distance[middle][near] < AT_NODE][:_N_STARTS]
+    return int(poses[middle]), ends[near]
+
+
+def _explore(
+    start: Array,
+    config: GetUpConfig,
+    rng: np.random.Generator,
+    stepper: Stepper,
+    progress: Progress | None,
+) -> Commands:
+    """Return the skills that an exploration finds from a state, (nq,).
+
+    Postures that are the same left and right are tried first, if the robot is.
+    """
+    mirror = _find_mirror(stepper.robot)
+    for each in (mirror, None) if mirror else (None,):
+        found = explore(
+            stepper,
+            start,
+            posture_time=config.posture_time,
+            most_motions=config.explored,
+            most_found=_N_EXPLORED,
+            rng=rng,
+            mirror=each,
+            progress=progress,
+        )
+        if len(found):
+            break
+    return found
 
 
 def rate_states(nodes: Nodes, values: Array, qpos: Array) -> Array:
@@ -188,20 +244,30 @@ class _Search:
         self._values = np.append(plan.values, 1.0)
         self._drawing = _Drawing(nodes, config, rng)
 
-    def run(self, progress: Progress | None) -> tuple[Commands, Array, float]:
-        """Return the best skills, the states they end in, and their mean rating."""
-        config, drawing = self._config, self._drawing
-        candidates = drawing.draw(config.candidates)
+    def run(
+        self, explored: Commands, progress: Progress | None
+    ) -> tuple[Commands, Array, float]:
+        """Return the best skills, the states they end in, and their mean rating.
+
+        Args:
+            explored: Skills to vary; if there are none, random ones are drawn.
+            progress: Called with (rounds done, rounds to do).
+        """
+        config, drawing, n_new = self._config, self._drawing, 0
+        steps = _FINE_STEP, _LEAST_FINE_STEP
+        candidates = explored
+        if not len(explored):
+            n_new, steps = round(_NEW * config.candidates), (_STEP, _LEAST_STEP)
+            candidates = drawing.draw(config.candidates)
         n_parents = max(_N_TESTED, round(_PARENTS * config.candidates))
-        total, tries = np.zeros(config.candidates), np.zeros(config.candidates)
+        total, tries = np.zeros(len(candidates)), np.zeros(len(candidates))
         for number in range(config.rounds):
             total += self._rate(candidates)
             tries += 1
             best = np.argsort(-total / tries)[:n_parents]
             parents, total, tries = candidates[best], total[best], tries[best]
-            n_new = round(_NEW * config.candidates)
             n_children = config.candidates - len(best) - n_new
-            step = max(_LEAST_STEP, _STEP * (1 - number / config.rounds))
+            step = max(steps[1], steps[0] * (1 - number / config.rounds))
             children = drawing.vary(parents, max(n_children, 0), step)
             candidates = parents + children + drawing.draw(n_new)
             fresh = np.zeros(len(candidates) - len(best))
@@ -286,8 +352,9 @@ class _Drawing:
         mother, father = rng.integers(len(parents), size=(2, n))
         postures = parents.postures[mother]
         seconds = parents.seconds[mother]
-        cut = np.where(rng.random(n) < _CROSSED, rng.integers(0, self._k, n), self._k)
-        late = np.arange(self._k) >= cut[:, None]
+        k = postures.shape[1]
+        cut = np.where(rng.random(n) < _CROSSED, rng.integers(0, k, n), k)
+        late = np.arange(k) >= cut[:, None]
         postures[late] = parents.postures[father][late]
         seconds[late] = parents.seconds[father][late]
         size = step * np.exp(rng.normal(size=(n, 1, 1)))
@@ -295,8 +362,9 @@ class _Drawing:
         noise = size * varied * rng.normal(size=postures.shape)
         noise *= (self._high - self._low) / 2
         self._symmetrize(noise, rng.random(n) < _SYMMETRIC)
-        seconds = seconds * np.exp(size[:, :, 0] * rng.normal(size=seconds.shape))
-        seconds = seconds.clip(0.1 * self._time, 3 * self._time)
+        factor = np.exp(size[:, :, 0] * rng.normal(size=seconds.shape))
+        limited = (seconds * factor).clip(0.1 * self._time, 3 * self._time)
+        seconds = np.where(seconds > 0, limited, 0.0)  # no time: a repeated posture
         return Commands(self._clip(postures + noise), seconds)
 
     def _symmetrize(self, postures: Array, rows: BoolArray) -> None:

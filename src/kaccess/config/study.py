@@ -221,10 +221,13 @@ class GrowConfig:
 class GetUpConfig:
     """How get-up skills are searched for: postures in a row from a trapped pose."""
 
+    explored: Annotated[int, whole(0, 10**7)] = 6000
+    """Largest number of short motions in each exploration; 0 for none. Humanoids need
+    1000 to 6000."""
     skills: Size = 4
     """Largest number of skills to search for; each frees the poses that lead to it."""
     postures: Size = 5
-    """Number of postures of a skill."""
+    """Number of postures of a skill that no exploration has found."""
     candidates: Annotated[int, whole(8, 10**5)] = 1024
     """Number of candidates in each round; on a GPU, ten times as many take little more
     time."""

@@ -23,6 +23,7 @@ from kaccess.config import (
     check_left_out,
 )
 from kaccess.engines import make_engine, make_replayer
+from kaccess.engines.stepper import Stepper
 from kaccess.envs import RobotVectorEnv
 from kaccess.envs.task import Task
 from kaccess.envs.tasks import make_task
@@ -159,6 +160,7 @@ def search_study(
                 get_up or GetUpConfig(),
                 engine=make_engine(engine, robot, study.still),
                 replayer=make_replayer(engine, robot, study.still),
+                stepper=Stepper(robot, n_threads=EngineConfig.of(engine).threads),
                 progress=progress,
             )
     if get_up not in (None, GetUpConfig()):

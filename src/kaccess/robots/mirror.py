@@ -23,6 +23,7 @@ __all__ = ["Mirror", "find_mirror", "pair_joints"]
 # Real robots are nearly symmetric: a camera or a cable is on one side. How well
 # mirrored transitions agree is checked once more when times are estimated.
 _PLACE_TOL = 0.02  # [-], of the places of joints, in reaches of the robot
+_MIDDLE_TOL = 0.05  # [-], of anchors of hinges across the middle, in reaches
 _AXIS_TOL = 1e-3  # [-], of the cosine between axes of joints
 _RANGE_TOL = 0.1  # [rad], of the ends of joint ranges
 _ACCELERATION_TOL = 0.1  # [-], of accelerations
@@ -101,6 +102,11 @@ def pair_joints(robot: "Robot") -> Mirror:
     alignment = axis @ mirrored_axis.T
     close = gap < _PLACE_TOL * robot.drop_height
     match = close & (np.abs(alignment) > 1 - _AXIS_TOL)
+    # A hinge across the middle is its own partner, if it is anchored near the middle:
+    # only its axis matters.
+    across = ~slides[:, 0] & (np.abs(axis[:, 1]) > 1 - _AXIS_TOL)
+    across &= np.abs(anchor[:, 1]) < _MIDDLE_TOL * robot.drop_height
+    match |= np.diag(across & ~match.any(axis=1))
     if not (match.sum(axis=1) == 1).all():
         odd = robot.joint_names[int(np.argmax(match.sum(axis=1) != 1))]
         raise InputError(

@@ -10,6 +10,7 @@ from kaccess.base.json_files import read_json
 from kaccess.base.types import Array, Progress
 from kaccess.config import GetUpConfig, GrowConfig
 from kaccess.engines import Engine
+from kaccess.engines.stepper import Stepper
 from kaccess.poses import Stream, draw_poses
 from kaccess.study.study import Study
 
@@ -105,17 +106,20 @@ def search_get_ups(
     *,
     engine: Engine,
     replayer: Engine,
+    stepper: Stepper,
     progress: Progress | None = None,
 ) -> SkillSearch:
     """Search for get-up skills, and store the graph after each one.
 
-    Arguments as in `grow_study`; `progress` is called with (rounds done, total).
+    Arguments as in `grow_study`, and `stepper`: the simulator of explorations.
+    `progress` is called with (rounds done, total).
     """
     searching = search_skills(
         _get_graph(study),
         config,
         horizon=study.test_seconds,
         engine=engine,
+        stepper=stepper,
         progress=progress,
     )
     found = []

@@ -1,5 +1,6 @@
 """Growth of a posture graph, and the search for skills, in words."""
 
+from kaccess.access.skills import SkillFound
 from kaccess.guide import Skill
 from kaccess.study.growing import Growth, SkillSearch
 
@@ -25,12 +26,20 @@ def format_growth(growth: Growth) -> str:
 def format_search(search: SkillSearch) -> str:
     """Return what each get-up skill is worth, one line each."""
     if not search.found:
-        return "No pose is trapped: a chain of moves leads from each to standing."
-    return "\n".join(
-        f"From pose {each.source}: the best skill ends with a rating of "
-        f"{each.rating:.2f} (1: standing) and frees {each.n_free} of {each.n_trapped} "
-        "trapped poses."
-        for each in search.found
+        return (
+            "Nothing to search for: a good chain of moves leads from each pose to "
+            "standing, or the robot does not come to rest when commanded to stand."
+        )
+    return "\n".join(map(_format_found, search.found))
+
+
+def _format_found(found: SkillFound) -> str:
+    return (
+        f"From where pose {found.source} stays down: {found.n_explored} skills "
+        f"explored; the best after variation ends with a rating of {found.rating:.2f} "
+        f"(1: standing) and frees {found.n_free} of {found.n_trapped} trapped poses. "
+        f"Mean value of all poses: {found.values[0]:.2f} before, "
+        f"{found.values[1]:.2f} now."
     )
 
 
