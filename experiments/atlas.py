@@ -59,10 +59,12 @@ class Config:
     """Number of unseen poses from which routes are tested."""
     skills: int = 4
     """Number of get-up skills to search for, if too few fresh poses stand up."""
-    candidates: int = 1024
-    """Number of candidates in each round of that search."""
-    rounds: int = 8
-    """Number of rounds of that search."""
+    explored: int = 6000
+    """Largest number of short motions in each exploration of that search."""
+    candidates: int = 128
+    """Number of candidates in each of its rounds."""
+    rounds: int = 10
+    """Number of rounds in which what it explored is varied."""
     move_time: float = 0.0
     """Time in which joint targets move to a pose [s]."""
     time_limit: float | None = None
@@ -106,9 +108,30 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
     pipeline.access(study, limits, engine=engine)
     if study.plan is None:
         return
+    yield from _search_first(study, config)
     yield from _grow(study, config)
     yield _test(study, config)
     yield {"seconds": read_times(study.path), "machine": study.settings["machine"]}
+
+
+def _search_first(study: Study, config: Config) -> Iterator[dict[str, Any]]:
+    """Search for skills before growth, if few poses have a route: as of humanoids."""
+    assert study.plan is not None
+    if (study.plan.n_moves > 0).mean() < _ENOUGH:
+        yield {"skills": _search(study, config)}
+
+
+def _search(study: Study, config: Config) -> list[dict[str, Any]]:
+    settings = GetUpConfig(
+        explored=config.explored,
+        skills=config.skills,
+        candidates=config.candidates,
+        rounds=config.rounds,
+    )
+    task = SkillConfig(task="fall-recovery")
+    found = pipeline.search(study, task, settings, engine=config.engine)
+    assert isinstance(found, SkillSearch)
+    return [vars(each) for each in found.found]
 
 
 def _grow(study: Study, config: Config) -> Iterator[dict[str, Any]]:
@@ -117,13 +140,7 @@ def _grow(study: Study, config: Config) -> Iterator[dict[str, Any]]:
     first = pipeline.grow(study, few, engine=config.engine).rounds
     yield {"growth": [vars(each) for each in first]}
     if max(each.n_up for each in first) < _ENOUGH * few.tests:
-        settings = GetUpConfig(
-            skills=config.skills, candidates=config.candidates, rounds=config.rounds
-        )
-        task = SkillConfig(task="fall-recovery")
-        found = pipeline.search(study, task, settings, engine=config.engine)
-        assert isinstance(found, SkillSearch)
-        yield {"skills": [vars(each) for each in found.found]}
+        yield {"skills": _search(study, config)}
     if max(each.n_in_time for each in first) < few.share * few.tests:
         more = GrowConfig(most=config.most)
         second = pipeline.grow(study, more, engine=config.engine).rounds

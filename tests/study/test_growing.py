@@ -146,7 +146,7 @@ def test_a_search_stores_its_skills_and_growth_goes_on_with_them(study, answer):
     )
     assert len(grown.nodes) > len(searched.nodes)
     n_poses, n_commands = len(grown.nodes) - 1, len(grown.commands)
-    assert n_commands == n_poses + 1 + 2  # standing, and two skills
+    assert n_commands == n_poses + 1 + 3  # standing, and three skills
     assert grown.landings.node.shape == (n_poses, n_commands)
 
 
