@@ -3,7 +3,8 @@
 python experiments/atlas_page.py runs/atlas
 
 Reads what `experiments/atlas.py` has written there: `<robot>.json` and the study
-`<robot>` of each robot. Writes the table and the page.
+`<robot>` of each robot. Writes the table and the page. Robots that are not in that
+folder keep their rows, pictures and texts.
 """
 
 import csv
@@ -42,10 +43,12 @@ measured by one command:
 $ python experiments/atlas.py MODEL --name NAME
 ```
 
-It samples {n} random poses, estimates all moves between them, [grows](../grow.md) the
+It samples 80 random poses, estimates all moves between them, [grows](../grow.md) the
 posture graph where fresh poses fail, [searches](../grow.md#skills-to-get-up) for skills
 where many stay down, and tests the routes from unseen poses. The time of a test
-[scales](../robots.md#sizes) with the size of the robot.
+[scales](../robots.md#sizes) with the size of the robot. It is short for a humanoid: a
+get-up skill takes three to five seconds, and some need a second try. Look at
+*in ten moves* for these.
 
 | column | meaning |
 |---|---|
@@ -61,7 +64,8 @@ Rows of 1000 poses are tests of the finished graph. Rows of 200 poses are robots
 measurement was stopped before: the best round of their growth, on fresh poses. Rows
 without a test have only the moves of their random poses, and no route among them.
 A2 and Mini Cheetah were measured with `--most 80`, without growth; Spot with
-`--move-time 0.5`; the humanoids with `--engine.engine warp`, N1 on the CPU.
+`--move-time 0.5`; OP3 and N1 with `--n 48 --most 48`; G1 and ToddlerBot with
+`--engine.engine warp`, before searches explored.
 
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
 such as the trunk of the Go1: small cubes took their places.
@@ -98,18 +102,49 @@ class Config:
 def main(config: Config) -> None:
     """Write the table, the pictures and the page."""
     rows = [_read_row(path, config) for path in sorted(config.folder.glob("*.json"))]
+    new = {row["robot"] for row in rows}
+    rows += [row for row in _read_table(config.table) if row["robot"] not in new]
     rows.sort(key=lambda row: -row["in_time"])
     _write_table(rows, config.table)
     config.page.parent.mkdir(parents=True, exist_ok=True)
-    entries = [_write_entry(row, config) for row in rows]
+    old = _read_entries(config.page)
+    entries = [
+        _write_entry(row, config) if row["robot"] in new else old[row["robot"]]
+        for row in rows
+    ]
     sources = "; ".join(dict.fromkeys(row["source"] for row in rows))
     head = _HEAD.format(
-        n=rows[0]["random_poses"],
         table=_format_table(rows),
         sources=sources,
         machines="; ".join(dict.fromkeys(row["machine"] for row in rows)),
     )
     config.page.write_text(head + "".join(entries))
+
+
+def _read_table(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of an earlier table, if there is one."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    texts = {"robot", "source", "stands_in", "machine"}
+    return [
+        {
+            name: each if name in texts else _to_number(each)
+            for name, each in row.items()
+        }
+        for row in rows
+    ]
+
+
+def _to_number(text: str) -> int | float:
+    return int(text) if text.isdecimal() else float(text)
+
+
+def _read_entries(page: Path) -> dict[str, str]:
+    """Return the parts of an earlier page, by robot."""
+    _, *parts = page.read_text().split("\n## ") if page.exists() else [""]
+    return {part.partition("\n")[0]: f"\n## {part}".rstrip() + "\n" for part in parts}
 
 
 def _read_row(path: Path, config: Config) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Posture graphs: where commands end, and graphs with more poses and commands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,7 +94,7 @@ def test_a_graph_may_get_skills_only(graph, skill, tiny_engine):
     more = extend_graph(graph, none, skill, engine=tiny_engine)
     assert len(more.nodes) == len(graph.nodes)
     assert more.landings.node.shape == (5, 7)
-    moves = simulate_commands(graph.nodes, none, skill, engine=tiny_engine)
+    moves = simulate_moves(graph.nodes, none, skill, engine=tiny_engine)
     assert moves.states.shape == (0, 1, graph.nodes.robot.model.nq)
     assert moves.seconds.shape == (0, 1)
 
@@ -145,13 +147,27 @@ class Luck:
         return Settled(ends, time, np.zeros(len(qpos), bool))
 
 
-@pytest.mark.parametrize(("lucky", "stands"), [([0, 2, 4], True), ([1, 3], False)])
-def test_a_skill_counts_as_most_of_its_repeats_end(graph, skill, lucky, stands):
+@pytest.mark.parametrize(
+    ("lucky", "seconds"), [([0, 1, 2, 3, 4], 0.5), ([0, 2, 4], 0.5 / 0.6), ([1], 2.5)]
+)
+def test_a_skill_takes_as_long_as_all_tries_until_it_succeeds(
+    graph, skill, lucky, seconds
+):
     nodes, qpos = graph.nodes, graph.nodes.qpos[:1]
     moves = simulate_moves(nodes, qpos, skill, engine=Luck(nodes, lucky))
-    end = moves.states[0, 0, 2]
-    assert np.isclose(end, nodes.qpos[-1, 2]) == stands
-    assert np.isclose(end, qpos[0, 2]) != stands
+    assert moves.states[0, 0, 2] == pytest.approx(nodes.qpos[-1, 2])
+    assert moves.seconds[0, 0] == pytest.approx(seconds)
+
+
+def test_a_skill_after_which_no_robot_rests_ends_nowhere(graph, skill):
+    class Restless(Luck):
+        def settle(self, *args, **kwargs):
+            settled = super().settle(*args, **kwargs)
+            return replace(settled, time=np.full_like(settled.time, np.inf))
+
+    nodes, qpos = graph.nodes, graph.nodes.qpos[:1]
+    moves = simulate_moves(nodes, qpos, skill, engine=Restless(nodes, [0]))
+    assert np.isinf(moves.seconds).all()
 
 
 def test_moves_without_skills_are_simulated_once(graph, tiny_engine):

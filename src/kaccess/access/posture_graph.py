@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kaccess.access.commands import Commands
-from kaccess.access.landings import Landings, Nodes
+from kaccess.access.landings import AT_NODE, Landings, Nodes
 from kaccess.access.plan import Plan
-from kaccess.base.types import Array, IntArray, Progress
+from kaccess.base.types import Array, BoolArray, IntArray, Progress
 from kaccess.engines import Engine
 from kaccess.poses import level
 
@@ -158,8 +158,9 @@ def simulate_moves(
     """Simulate all commands from all states; skills from disturbed states, too.
 
     A skill is long, so that a small disturbance may change where it ends. From each
-    state it is repeated with disturbed joints, and the repeat in the middle counts,
-    ordered by how near to standing they end: a lucky one does not count.
+    state it is repeated with disturbed joints. The end nearest to standing counts, and
+    its time is divided by the share of repeats that end there: a robot that tries
+    again until it succeeds takes that long on average.
     Arguments as of `simulate_commands`.
     """
     moves = simulate_commands(nodes, qpos, commands, engine=engine, progress=progress)
@@ -172,13 +173,36 @@ def simulate_moves(
     shape = (len(qpos), _N_REPEATS, len(skills))
     states = repeats.states.reshape(*shape, qpos.shape[1])
     seconds = repeats.seconds.reshape(shape)
-    distance = _measure_from_standing(nodes, states)
-    distance[~np.isfinite(seconds)] = np.inf
-    middle = np.argsort(distance, axis=1, kind="stable")[:, _N_REPEATS // 2]
-    row, column = np.indices(middle.shape)
-    moves.states[:, skills] = states[row, middle, column]
-    moves.seconds[:, skills] = seconds[row, middle, column]
+    best, alike = _find_best_end(nodes, states, seconds)
+    row, column = np.indices(best.shape)
+    share = alike.mean(axis=1)
+    spent = np.where(alike, seconds, 0.0).sum(axis=1) / np.maximum(alike.sum(axis=1), 1)
+    moves.states[:, skills] = states[row, best, column]
+    moves.seconds[:, skills] = np.where(share > 0, spent / share.clip(1e-9), np.inf)
     return moves
+
+
+def _find_best_end(
+    nodes: Nodes, states: Array, seconds: Array
+) -> tuple[IntArray, BoolArray]:
+    """Return the repeats that end nearest to standing, and which others end there.
+
+    Args:
+        nodes: Nodes of the graph.
+        states: (b, r, c, nq) ends of r repeats.
+        seconds: (b, r, c) times until at rest [s]; inf if not.
+
+    Returns:
+        `(best, alike)`, (b, c) and (b, r, c).
+    """
+    rested = np.isfinite(seconds)
+    flat = states.reshape(-1, states.shape[-1]).astype(np.float64)
+    places = nodes.embed(flat).reshape(*seconds.shape, -1)
+    distance = np.linalg.norm(places - nodes.places[-1], axis=-1)
+    best = np.where(rested, distance, np.inf).argmin(axis=1)
+    row, column = np.indices(best.shape)
+    from_best = np.linalg.norm(places - places[row, best, column][:, None], axis=-1)
+    return best, rested & (from_best < AT_NODE)
 
 
 def _disturb(nodes: Nodes, qpos: Array) -> Array:
@@ -189,10 +213,3 @@ def _disturb(nodes: Nodes, qpos: Array) -> Array:
     disturbed = np.repeat(qpos, _N_REPEATS, axis=0)
     disturbed[:, robot.joint_adr] += np.tile(noise, (len(qpos), 1))
     return disturbed
-
-
-def _measure_from_standing(nodes: Nodes, states: Array) -> Array:
-    """Return how far states, (..., nq), are from standing, in tolerances."""
-    places = nodes.embed(states.reshape(-1, states.shape[-1]).astype(np.float64))
-    distance = np.linalg.norm(places - nodes.places[-1], axis=1)
-    return np.asarray(distance.reshape(states.shape[:-1]))

@@ -228,10 +228,9 @@ class GetUpConfig:
     """Largest number of skills to search for; each frees the poses that lead to it."""
     postures: Size = 5
     """Number of postures of a skill that no exploration has found."""
-    candidates: Annotated[int, whole(8, 10**5)] = 1024
-    """Number of candidates in each round; on a GPU, ten times as many take little more
-    time."""
-    rounds: Count = 12
+    candidates: Annotated[int, whole(8, 10**5)] = 256
+    """Number of variations in each round; on a GPU, many more take little more time."""
+    rounds: Count = 10
     """Number of rounds; each varies the best candidates of the rounds before."""
     posture_time: Positive = ForBittle(0.2, "s")
     """Typical time to go from one posture to the next [s]."""
