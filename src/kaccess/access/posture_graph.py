@@ -197,7 +197,8 @@ def _find_best_end(
     """
     rested = np.isfinite(seconds)
     flat = states.reshape(-1, states.shape[-1]).astype(np.float64)
-    places = nodes.embed(flat).reshape(*seconds.shape, -1)
+    places = nodes.embed(flat)
+    places = places.reshape(*seconds.shape, places.shape[1])
     distance = np.linalg.norm(places - nodes.places[-1], axis=-1)
     best = np.where(rested, distance, np.inf).argmin(axis=1)
     row, column = np.indices(best.shape)
