@@ -39,6 +39,7 @@ _FAR = 3.0  # [tolerances], distance at which a pose of value counts half
 _RESTLESS = 0.3  # [-], share of its rating that a robot without rest keeps
 _N_STARTS = 32  # states that a search starts from
 _N_EXPLORED = 16  # skills with which an exploration ends
+_N_TRIALS = 4  # starts from which variations of these are tried in each round
 _PARENTS, _NEW = 1 / 32, 1 / 10  # shares of the candidates: parents, and new draws
 _N_TESTED = 16  # best candidates that are tried from all starts
 _N_KEPT, _N_ENDS = 3, 8  # skills that are kept, and poses they end in
@@ -253,20 +254,20 @@ class _Search:
             explored: Skills to vary; if there are none, random ones are drawn.
             progress: Called with (rounds done, rounds to do).
         """
-        config, drawing, n_new = self._config, self._drawing, 0
-        steps = _FINE_STEP, _LEAST_FINE_STEP
-        candidates = explored
+        config, drawing = self._config, self._drawing
+        steps, n_trials, n_new = (_FINE_STEP, _LEAST_FINE_STEP), _N_TRIALS, 0
+        n, candidates = max(_N_TESTED, config.candidates // n_trials), explored
         if not len(explored):
-            n_new, steps = round(_NEW * config.candidates), (_STEP, _LEAST_STEP)
-            candidates = drawing.draw(config.candidates)
-        n_parents = max(_N_TESTED, round(_PARENTS * config.candidates))
+            steps, n_trials, n = (_STEP, _LEAST_STEP), 1, config.candidates
+            n_new, candidates = round(_NEW * n), drawing.draw(n)
+        n_parents = max(_N_TESTED, round(_PARENTS * n))
         total, tries = np.zeros(len(candidates)), np.zeros(len(candidates))
         for number in range(config.rounds):
-            total += self._rate(candidates)
+            total += self._rate(candidates, n_trials)
             tries += 1
             best = np.argsort(-total / tries)[:n_parents]
             parents, total, tries = candidates[best], total[best], tries[best]
-            n_children = config.candidates - len(best) - n_new
+            n_children = n - len(best) - n_new
             step = max(steps[1], steps[0] * (1 - number / config.rounds))
             children = drawing.vary(parents, max(n_children, 0), step)
             candidates = parents + children + drawing.draw(n_new)
@@ -276,18 +277,18 @@ class _Search:
                 progress(number + 1, config.rounds)
         return self._assess(parents[:_N_TESTED])
 
-    def _rate(self, candidates: Commands) -> Array:
-        """Return the ratings of candidates, (p,), each from a random start."""
-        start = self._starts[
-            self._rng.integers(len(self._starts), size=len(candidates))
-        ]
+    def _rate(self, candidates: Commands, n_trials: int) -> Array:
+        """Return the mean ratings of candidates, (p,), each from random starts."""
+        which = np.repeat(np.arange(len(candidates)), n_trials)
+        start = self._starts[self._rng.integers(len(self._starts), size=len(which))]
         robot = self._nodes.robot
-        motion = candidates.start(np.arange(len(start)), robot.get_joints(start))
+        motion = candidates.start(which, robot.get_joints(start))
         limit = self._nodes.config.time_limit
         settled = self._engine.settle(start, motion, time_limit=limit)
         ends = level(np.where(settled.diverged[:, None], start, settled.qpos))
         ratings = rate_states(self._nodes, self._values, ends)
-        return np.where(np.isfinite(settled.time), ratings, _RESTLESS * ratings)
+        ratings = np.where(np.isfinite(settled.time), ratings, _RESTLESS * ratings)
+        return np.asarray(ratings.reshape(-1, n_trials).mean(axis=1))
 
     def _assess(self, skills: Commands) -> tuple[Commands, Array, float]:
         """Try skills from all starts; return the best, their ends and their rating."""
