@@ -147,11 +147,11 @@ returns() {
 
 # The paper gives discount factor, episode length and number of episodes, and says no more about its SAC. So returns have one
 # step. It describes no filter of joint targets, so there is none. Size and speed are set by POSES, SEEDS, EPISODES, HIDDEN,
-# BATCH, RATE, ALPHA (initial entropy coefficient), MOVE_STARTS and TEST_POSES; KA has a quarter fewer episodes, as in Table II.
+# BATCH, RATE, ALPHA (initial entropy coefficient), MOVE_STARTS, BULLET_STARTS and TEST_POSES; KA has a quarter fewer episodes, as in Table II.
 # The stored results, on one core:
 #   export POSES=400 SEEDS=3 EPISODES=800 HIDDEN="64 64" BATCH=64 RATE=1e-3 ALPHA=0.02 THREADS=1
 #   MOVE_STARTS="ka km rnd" experiments/paper/run.sh as-published
-#   POSES=150 EPISODES=400 experiments/paper/run.sh in-pybullet    # stopped by the clock
+#   POSES=150 EPISODES=600 BULLET_STARTS="ka rnd" experiments/paper/run.sh in-pybullet    # stopped by the clock
 # Nearer to the paper, on a GPU: DEVICE=cuda SEEDS=10 experiments/paper/run.sh as-published
 PUBLISHED=results/as-published
 THREADS=${THREADS:-0}
@@ -196,7 +196,7 @@ in_pybullet() {
   $KACCESS access "$study" $physics
   $KACCESS cluster "$study" --solver alternate
   $KACCESS cluster "$study" --method kmeans
-  $KACCESS train "$study" --engine bullet --starts ka km rnd 1-pose --seeds "$SEEDS" --episodes "$EPISODES" \
+  $KACCESS train "$study" --engine bullet --starts ${BULLET_STARTS:-ka km rnd 1-pose} --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-poses "${TEST_POSES:-30}" $PLAIN --device cpu
   $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.9 0.95 --planned ka \
     --table $PUBLISHED/in-pybullet.csv --picture $PUBLISHED/in-pybullet.png
