@@ -54,6 +54,8 @@ def main(config: Config) -> None:
     print(f"and {np.sum(jammed & stands)} of the {stands.sum()} that stand up")
     count_by_seed(study, config.seeds, engine)
     count_by_starts(study, engine)
+    if jammed.any():
+        count_moves(study, jammed)
 
 
 def find_ways(study: Study, n_threads: int) -> dict[str, BoolArray]:
@@ -97,6 +99,16 @@ def count_by_starts(study: Study, engine: Engine) -> None:
         jammed = find_jammed(study.robot, qpos, engine)
         share = wilson(int(jammed.sum()), len(qpos)).text(".1%")
         print(f"{path.stem}: {jammed.sum()} of {len(qpos)} starts are jammed, {share}")
+
+
+def count_moves(study: Study, jammed: BoolArray) -> None:
+    """Print how many moves reach their goals, between jammed poses and others."""
+    reached = np.isfinite(study.times) & ~np.eye(len(jammed), dtype=bool)
+    sides = {"jammed": jammed, "other": ~jammed}
+    for before, rows in sides.items():
+        for after, columns in sides.items():
+            share = reached[np.ix_(rows, columns)].mean()
+            print(f"from {before} to {after} poses: {share:.2%} of moves reach them")
 
 
 if __name__ == "__main__":
