@@ -183,7 +183,7 @@ as_published() {
       $KACCESS cluster "$study" --method $method
     done
     train_as_published "$study" $starts
-    $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.9 0.95 --planned ka \
+    $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
       --table $PUBLISHED/$draw.csv --picture $PUBLISHED/$draw.png
   done
   $PYTHON experiments/paper/two_draws.py "$STUDY-published-teleport" "$STUDY-published-move" --threads "$THREADS" \
@@ -198,7 +198,7 @@ in_pybullet() {
   $KACCESS cluster "$study" --method kmeans
   $KACCESS train "$study" --engine bullet --starts ${BULLET_STARTS:-ka km rnd 1-pose} --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-poses "${TEST_POSES:-30}" $PLAIN --device cpu
-  $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.9 0.95 --planned ka \
+  $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
     --table $PUBLISHED/in-pybullet.csv --picture $PUBLISHED/in-pybullet.png
   $PYTHON experiments/paper/two_draws.py "$study" --engine bullet --poses 100 --threads "$THREADS" \
     --out $PUBLISHED/in-pybullet-scores.csv
