@@ -170,6 +170,11 @@ train_as_published() {  # study, kinds of starts; keeps the policies of KA after
   done
 }
 
+test_both_draws() {  # name, studies; into the first study first, because learners in a table are not tested again
+  $PYTHON experiments/paper/two_draws.py "${@:2}" --threads "$THREADS" --out "$2/$1.csv" > $PUBLISHED/$1.txt
+  cp "$2/$1.csv" $PUBLISHED
+}
+
 as_published() {
   local draw study starts engine=mujoco
   [ "${DEVICE:-cpu}" = cpu ] || engine=warp
@@ -186,8 +191,7 @@ as_published() {
     $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
       --table $PUBLISHED/$draw.csv --picture $PUBLISHED/$draw.png
   done
-  $PYTHON experiments/paper/two_draws.py "$STUDY-published-teleport" "$STUDY-published-move" --threads "$THREADS" \
-    --out $PUBLISHED/two-draws.csv
+  test_both_draws two-draws "$STUDY-published-teleport" "$STUDY-published-move"
 }
 
 in_pybullet() {
@@ -200,8 +204,7 @@ in_pybullet() {
     --test-poses "${TEST_POSES:-30}" $PLAIN --device cpu
   $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
     --table $PUBLISHED/in-pybullet.csv --picture $PUBLISHED/in-pybullet.png
-  $PYTHON experiments/paper/two_draws.py "$study" --engine bullet --poses 100 --threads "$THREADS" \
-    --out $PUBLISHED/in-pybullet-scores.csv
+  test_both_draws in-pybullet-scores "$study" --engine bullet --poses 100  # not run yet
 }
 
 tests() {
