@@ -13,8 +13,8 @@
 #   experiments/paper/run.sh returns     # guided or not, and backflips, with n-step returns (after guided and backflip): 25 minutes, and tests
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 #   experiments/paper/run.sh tables      # every table of docs/results.md from the files in results/, no GPU: a minute
-#   experiments/paper/run.sh as-published  # the paper as written, on poses drawn its way and ours, 10 seeds; not run yet
-#   experiments/paper/run.sh in-pybullet   # the same with fewer poses and starts in PyBullet, on CPU cores; not run yet
+#   experiments/paper/run.sh as-published  # the paper as written, on poses drawn its way and ours; run reduced, on a CPU core: see there
+#   experiments/paper/run.sh in-pybullet   # the same with fewer poses and starts in PyBullet, on a CPU core; run reduced too
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -145,45 +145,66 @@ returns() {
   intervals "$STUDY-returns" $RETURNS/ten-thousand-poses.csv --kinds guided-ka guided-rnd
 }
 
-# The paper gives discount factor, episode length and number of episodes; its SAC is else SAC's own: one-step returns,
-# entropy coefficient adjusted from 1. It describes no filter of joint targets, so there is none.
-PLAIN="--conditions filter=0 --test-poses 100 --sac.return-steps 1 --sac.initial-alpha 1"
+# The paper gives discount factor, episode length and number of episodes, and says no more about its SAC. So returns have one
+# step. It describes no filter of joint targets, so there is none. Size and speed are set by POSES, SEEDS, EPISODES, HIDDEN,
+# BATCH, RATE, ALPHA (initial entropy coefficient), MOVE_STARTS, BULLET_STARTS and TEST_POSES; KA has a quarter fewer episodes, as in Table II.
+# The stored results, on one core:
+#   export POSES=400 SEEDS=3 EPISODES=800 HIDDEN="64 64" BATCH=64 RATE=1e-3 ALPHA=0.02 THREADS=1
+#   MOVE_STARTS="ka km rnd" experiments/paper/run.sh as-published
+#   POSES=150 EPISODES=600 BULLET_STARTS="ka rnd" experiments/paper/run.sh in-pybullet    # stopped by the clock
+# Nearer to the paper, on a GPU: DEVICE=cuda SEEDS=10 experiments/paper/run.sh as-published
 PUBLISHED=results/as-published
+THREADS=${THREADS:-0}
+PLAIN="--conditions filter=0 --test-every 50 --sac.return-steps 1 --sac.hidden ${HIDDEN:-256 256} --sac.batch-size ${BATCH:-256}
+  --sac.learning-rate ${RATE:-3e-4} --sac.initial-alpha ${ALPHA:-1} --threads $THREADS"
 
-train_as_published() {  # KA has a quarter fewer episodes than the others, as in Table II
-  $KACCESS train "$1" --starts ka --seeds 10 --episodes 1200 --test-every 50 $PLAIN "${@:2}"
-  $KACCESS train "$1" --starts km wkm 9-pose 1-pose rnd --seeds 10 --episodes 1600 --test-every 50 $PLAIN "${@:2}"
+train_as_published() {  # study, kinds of starts; keeps the policies of KA after three quarters of the episodes
+  local runs="$1/train/fall-recovery@filter=0" early=$((EPISODES * 3 / 4)) machine="--device cpu" seed episodes
+  [ "${DEVICE:-cpu}" = cpu ] || machine="--test-engine warp --device $DEVICE --sac.envs-per-learner 8 --sac.compiled"
+  for episodes in $early "$EPISODES"; do
+    $KACCESS train "$1" --starts ${@:2} --seeds "$SEEDS" --episodes "$episodes" --test-poses 100 $PLAIN $machine
+    for ((seed = 0; seed < SEEDS; seed++)); do
+      local kept="$runs/ka-$early/seed-$seed"
+      [ -e "$kept" ] || { mkdir -p "$kept" && cp "$runs/ka/seed-$seed/policy.safetensors" "$kept"; }
+    done
+  done
+}
+
+test_both_draws() {  # name, studies; into the first study first, because learners in a table are not tested again
+  $PYTHON experiments/paper/two_draws.py "${@:2}" --threads "$THREADS" --out "$2/$1.csv" > $PUBLISHED/$1.txt
+  cp "$2/$1.csv" $PUBLISHED
 }
 
 as_published() {
-  local draw tested study
+  local draw study starts engine=mujoco
+  [ "${DEVICE:-cpu}" = cpu ] || engine=warp
   for draw in teleport move; do
-    study="$STUDY-published-$draw"
-    $KACCESS sample "$ROBOT" "$study" --n 1000 --draw $draw
-    $KACCESS access "$study" --engine warp
+    study="$STUDY-published-$draw" starts=$STARTS
+    [ $draw = teleport ] || starts=${MOVE_STARTS:-$STARTS}
+    $KACCESS sample "$ROBOT" "$study" --n "${POSES:-1000}" --draw $draw --threads "$THREADS"
+    $KACCESS access "$study" --engine $engine --threads "$THREADS"
     $KACCESS cluster "$study" --solver alternate
     for method in kmeans weighted-kmeans; do
       $KACCESS cluster "$study" --method $method
     done
-    train_as_published "$study" --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.compiled
-    for tested in teleport move; do
-      $KACCESS evaluate "$study" --trained-under filter=0 --poses 500 --draw $tested
-    done
+    train_as_published "$study" $starts
+    $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
+      --table $PUBLISHED/$draw.csv --picture $PUBLISHED/$draw.png
   done
-  $PYTHON experiments/paper/two_draws.py "$STUDY-published-teleport" "$STUDY-published-move" --out $PUBLISHED/two-draws.csv
+  test_both_draws two-draws "$STUDY-published-teleport" "$STUDY-published-move"
 }
 
-in_pybullet() {  # POSES, SEEDS, EPISODES and HIDDEN set its size
-  local study="$STUDY-bullet" physics="--engine bullet --solver-iterations 50"
+in_pybullet() {
+  local study="$STUDY-bullet" physics="--engine bullet --solver-iterations 50 --threads $THREADS"
   $KACCESS sample "$ROBOT" "$study" --n "${POSES:-300}" --draw teleport $physics
   $KACCESS access "$study" $physics
   $KACCESS cluster "$study" --solver alternate
   $KACCESS cluster "$study" --method kmeans
-  $KACCESS train "$study" --engine bullet --starts ka km rnd 1-pose --seeds "$SEEDS" --episodes "$EPISODES" --test-every 25 \
-    --test-poses "${TEST_POSES:-100}" --conditions filter=0 --sac.return-steps 1 --sac.hidden ${HIDDEN:-256 256} ${SAC:-}
-  $KACCESS evaluate "$study" --engine bullet --trained-under filter=0 --poses "${TEST_POSES:-500}"
-  $KACCESS evaluate "$study" --engine bullet --trained-under filter=0 --poses "${TEST_POSES:-500}" --draw move
-  $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --table $PUBLISHED/in-pybullet.csv
+  $KACCESS train "$study" --engine bullet --starts ${BULLET_STARTS:-ka km rnd 1-pose} --seeds "$SEEDS" --episodes "$EPISODES" \
+    --test-poses "${TEST_POSES:-30}" $PLAIN --device cpu
+  $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
+    --table $PUBLISHED/in-pybullet.csv --picture $PUBLISHED/in-pybullet.png
+  test_both_draws in-pybullet-scores "$study" --engine bullet --poses 100  # not run yet
 }
 
 tests() {

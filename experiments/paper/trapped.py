@@ -23,6 +23,7 @@ from kaccess.guide import Guide, follow_guide
 from kaccess.policies.shipped import find_shipped
 from kaccess.poses import sample_poses
 from kaccess.robots import Robot
+from kaccess.starts import InitialStates
 from kaccess.study import Study
 
 FAR = 0.5  # [rad]
@@ -52,6 +53,9 @@ def main(config: Config) -> None:
     print(f"jammed joint: {np.sum(jammed & ~stands)} of the {np.sum(~stands)} others")
     print(f"and {np.sum(jammed & stands)} of the {stands.sum()} that stand up")
     count_by_seed(study, config.seeds, engine)
+    count_by_starts(study, engine)
+    if jammed.any():
+        count_moves(study, jammed)
 
 
 def find_ways(study: Study, n_threads: int) -> dict[str, BoolArray]:
@@ -86,6 +90,25 @@ def count_by_seed(study: Study, n_seeds: int, engine: Engine) -> None:
         )
         jammed = find_jammed(study.robot, poses.qpos, engine)
         print(f"seed {seed}: {jammed.sum()} of {len(poses)} poses have a jammed joint")
+
+
+def count_by_starts(study: Study, engine: Engine) -> None:
+    """Print the number of jammed poses among each kind of starts of the study."""
+    for path in sorted((study.path / "starts").glob("[!.]*.npz")):
+        qpos = InitialStates.load(path).qpos
+        jammed = find_jammed(study.robot, qpos, engine)
+        share = wilson(int(jammed.sum()), len(qpos)).text(".1%")
+        print(f"{path.stem}: {jammed.sum()} of {len(qpos)} starts are jammed, {share}")
+
+
+def count_moves(study: Study, jammed: BoolArray) -> None:
+    """Print how many moves reach their goals, between jammed poses and others."""
+    reached = np.isfinite(study.times) & ~np.eye(len(jammed), dtype=bool)
+    sides = {"jammed": jammed, "other": ~jammed}
+    for before, rows in sides.items():
+        for after, columns in sides.items():
+            share = reached[np.ix_(rows, columns)].mean()
+            print(f"from {before} to {after} poses: {share:.2%} of moves reach them")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Environments in PyBullet: readings as in MuJoCo, resets, states, seeds."""
 
+from itertools import pairwise
+
 import gymnasium
 import numpy as np
 import pytest
@@ -8,8 +10,9 @@ pytest.importorskip("pybullet", reason="PyBullet is not installed")
 
 from kaccess.config import EngineConfig
 from kaccess.engines.bullet import ORDINARY
+from kaccess.engines.bullet import world as world_module
 from kaccess.engines.bullet.model import describe_robot
-from kaccess.engines.bullet.world import World
+from kaccess.engines.bullet.world import Crowd, World
 from kaccess.envs import Conditions, RobotsBatch
 from tests.envs.common import hold
 
@@ -178,3 +181,27 @@ def test_a_seed_gives_the_same_episodes(nine, actions):
 
     for one, other in zip(run(), run(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_first_world_of_several_moves_as_if_alone(
+    bittle, nine, actions, monkeypatch
+):
+    alone = begin(make_robots(bittle, 2), nine, ROWS[:2])
+    monkeypatch.setattr(world_module, "_IN_A_WORLD", 2)
+    several = begin(make_robots(bittle), nine)
+    for action in actions(3, 3):
+        alone.step(action[:2])
+        several.step(action)
+    np.testing.assert_array_equal(several.qpos[:2], alone.qpos)
+    several.reset(nine.qpos[[0]], np.array([2]))
+    np.testing.assert_allclose(several.qpos[2], nine.qpos[0], atol=1e-12)
+    np.testing.assert_array_equal(several.qpos[:2], alone.qpos)
+
+
+def test_robots_are_made_in_places_of_their_own(bittle):
+    crowd = Crowd(describe_robot(bittle.model, bittle.name), np.arange(3), ORDINARY)
+    for body in crowd.bodies:
+        body.make()
+    boxes = [body.bullet.getAABB(body.body) for body in crowd.bodies]
+    ends = [(low[0], high[0]) for low, high in boxes]
+    assert all(a[1] < b[0] for a, b in pairwise(ends))

@@ -147,6 +147,7 @@ class Body:
         base, links = self.model.base, self.model.links
         return int(
             self.bullet.createMultiBody(
+                basePosition=self._origin,  # robots in one place would all be pairs
                 baseMass=base.mass,
                 baseCollisionShapeIndex=self._make_link_shape(base),
                 baseInertialFramePosition=base.ipos,
@@ -269,12 +270,14 @@ class Body:
 
 
 def find_contacts(bodies: Sequence[Body]) -> None:
-    """Let Bullet find all contact points of robots that lie on the ground.
+    """Let Bullet find all contact points of robots of a world that lie on the ground.
 
     One search finds only the deepest point of each pair of shapes, and Bullet keeps it
     for later steps. A box would rock until all four points are found. Tilting robots a
     little in several directions finds them all before they move.
     """
+    if not bodies:
+        return
     bullet = bodies[0].bullet
     places = [bullet.getBasePositionAndOrientation(each.body) for each in bodies]
     for angle in np.linspace(0.0, 2 * np.pi, _N_TILTS, endpoint=False):

@@ -25,6 +25,7 @@ ACCURATE = 500  # solver iterations, for poses and times
 ORDINARY = 50  # solver iterations: PyBullet's default
 
 _SPACING = 20.0  # [m], between robots of a crowd: more than any travels in an episode
+_IN_A_WORLD = 48  # robots; in a world of 480 each takes more than twice the time
 
 
 class World(Body):
@@ -56,9 +57,10 @@ class World(Body):
 
 
 class Crowd:
-    """Robots that share a PyBullet world, far from one another.
+    """Robots that share PyBullet worlds, far from one another.
 
-    A world for each would take 35 MB per robot, and not be faster. The same robots in
+    A world for each would take 35 MB per robot, and not be faster; one world for
+    hundreds is slow. The same robots in
     the same states give the same numbers, to the bit. Other numbers of robots do not:
     the solver treats the constraints of a robot in another order, which changes its
     motion as rounding errors do.
@@ -71,21 +73,24 @@ class Crowd:
     """
 
     def __init__(self, model: BulletModel, places: IntArray, n_iterations: int) -> None:
-        self._bullet, self._model = Client(), model
-        self._n_iterations = n_iterations
+        self._model, self._n_iterations = model, n_iterations
+        n_worlds = -(-len(places) // _IN_A_WORLD)
+        self._worlds = [Client() for _ in range(n_worlds)]
         self.bodies = [
-            Body(self._bullet, model, (_SPACING * place, 0.0))
-            for place in places.tolist()
+            Body(self._worlds[row // _IN_A_WORLD], model, (_SPACING * place, 0.0))
+            for row, place in enumerate(places.tolist())
         ]
 
     def reset(self, rows: IntArray, qpos: Array) -> None:
         """Put some robots, all in the first call, into states at rest, (m, nq)."""
         if len(rows) == len(self.bodies):
-            self._make_world()
+            for world in self._worlds:
+                self._make_world(world)
         bodies = [self.bodies[row] for row in rows]
         for body, state in zip(bodies, qpos, strict=True):
             body.place(state)
-        find_contacts(bodies)
+        for world in self._worlds:
+            find_contacts([body for body in bodies if body.bullet is world])
         self.set_velocities(rows, qpos, np.zeros((len(rows), qpos.shape[1] - 1)))
 
     def set_velocities(self, rows: IntArray, qpos: Array, qvel: Array) -> None:
@@ -108,20 +113,22 @@ class Crowd:
         """Advance by one step with constant forces at the joints, (n, nj)."""
         for body, force in zip(self.bodies, forces, strict=True):
             body.push(force)
-        self._bullet.stepSimulation()
+        for world in self._worlds:
+            world.stepSimulation()
 
-    def _make_world(self) -> None:
-        self._bullet.resetSimulation()
+    def _make_world(self, world: Client) -> None:
+        world.resetSimulation()
         set_parameters(
-            self._bullet,
+            world,
             self._model,
             n_iterations=self._n_iterations,
             solverResidualThreshold=0.0,  # else one robot ends the iterations of others
         )
-        for body in self.bodies:
+        bodies = [body for body in self.bodies if body.bullet is world]
+        for body in bodies:
             body.make()
-        ground = _make_ground(self._bullet, self._model)
-        for body in self.bodies:
+        ground = _make_ground(world, self._model)
+        for body in bodies:
             body.put_on(ground)
 
 
