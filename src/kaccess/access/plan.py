@@ -168,7 +168,7 @@ def _split(shape: tuple[int, ...]) -> Iterator[slice]:
 
 
 def _weigh_all(landings: Landings, horizon: float) -> Array:
-    """Return what `weigh_landings` does, for all commands in each of n poses, (n, m)."""
+    """Return the factors of `weigh_landings` of all commands in n poses, (n, m)."""
     shape = landings.node.shape
     worth = np.empty(shape, np.result_type(landings.seconds, landings.distance))
     for rows in _split(shape):
