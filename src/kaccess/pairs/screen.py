@@ -16,7 +16,7 @@ __all__ = ["find_candidates"]
 
 _FIRST = 0.4  # share of the pairs for random tries of all poses
 _STEPS = ((0.4, 0.2), (0.25, 0.2), (0.15, 0.2))  # share of the poses kept, of the pairs
-_ENOUGH = 5000  # pairs from which trees learn more than is counted
+_ENOUGH = 2000  # pairs from which trees learn more than is counted
 _SAMPLED = 300  # poses whose moves are predicted, to estimate how many reach a pose
 
 
