@@ -168,7 +168,7 @@ def _describe_evaluate(
     return f"{table}{_note_assumptions(study)}"
 
 
-def _describe_report(path: "Path", study: "Study | Path") -> str:
+def _describe_report(path: "Path", study: "Study | Path", *_: object) -> str:
     return f"Report: {path}{_note_assumptions(study)}"
 
 
