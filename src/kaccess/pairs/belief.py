@@ -119,7 +119,7 @@ class Belief:
         model = self._time
         if isinstance(model, float):
             return np.full(len(source), np.exp(model), np.float32)
-        return np.exp(self._apply(model.predict, source, goal))
+        return np.asarray(np.exp(self._apply(model.predict, source, goal)))
 
     def _apply(
         self, predict: Callable[[Array], Array], source: IntArray, goal: IntArray

@@ -183,7 +183,7 @@ def _share_members(leaving: Array, centroids: IntArray) -> Array:
     k = len(centroids)
     labels = np.where(leaving.max(axis=1) > FLOOR, leaving.argmax(axis=1), -1)
     labels[:, centroids] = np.arange(k)
-    return np.mean(labels[:, None] == np.arange(k)[:, None], axis=0)
+    return np.asarray(np.mean(labels[:, None] == np.arange(k)[:, None], axis=0))
 
 
 def _measure_doubt(rows: Array, columns: Array, share: Array) -> float:

@@ -68,7 +68,8 @@ def _encode(values: np.ndarray) -> bytes:
     """Return the bytes of a chunk, as Zarr makes them with our codecs."""
     little = values.astype(values.dtype.newbyteorder("<"), order="C", copy=False)
     packed = bytes(_ZSTD.encode(little))
-    return packed + google_crc32c.value(packed).to_bytes(4, "little")
+    checksum: int = google_crc32c.value(packed)
+    return packed + checksum.to_bytes(4, "little")
 
 
 def _put(path: Path, content: bytes) -> None:
