@@ -40,7 +40,7 @@ def find_candidates(
     first = max(2, int(_FIRST * room / n))
     sources = rng.permuted(np.tile(np.arange(n), (n, 1)), axis=1)[:, :first]
     pairs.ask(sources.ravel(), np.repeat(np.arange(n), first))
-    alive = np.arange(n)
+    alive: IntArray = np.arange(n)
     for kept, share in _STEPS:
         wanted = max(n_wanted, int(kept * n))
         if wanted < len(alive):
