@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 
 from kaccess.access import (
     Commands,
@@ -131,6 +132,57 @@ def test_chains_are_counted_as_by_a_plain_loop():
     found = count_chain_moves(n, [landings])
     np.testing.assert_array_equal(found, np.where(np.isinf(moves), 0, moves)[:n])
     assert found.max() >= 3 and found.min() == 0
+
+
+def value_in_plain_loops(nodes, landings, horizon):
+    """Return values of poses and of commands, by the formula, pair by pair."""
+    n, m = landings.node.shape
+    worth = np.empty((n, m), np.float32)
+    for pose, command in np.ndindex(n, m):
+        node, distance = landings.node[pose, command], landings.distance[pose, command]
+        seconds, trust = landings.seconds[pose, command], 1 / (1 + (distance / 3) ** 2)
+        if node == n:
+            trust = 1.0 if distance < 1.7 else np.float32(0.3) * trust
+        rested = np.isfinite(seconds)
+        end = np.exp(-(seconds if rested else np.float32(horizon)) / horizon)
+        trust = np.float32(trust) * (1 if rested else np.float32(0.1))
+        worth[pose, command] = end * (node != pose) * trust
+    places = nodes.places[:n]
+    distance, near = KDTree(places).query(places, k=8)
+    weight = 1 / (1 + distance**2)
+    weight /= weight.sum(axis=1, keepdims=True)
+    values, change = np.append(np.zeros(n), 1.0), 1.0
+    while change >= 1e-4:
+        quality = worth * values[landings.node]
+        mean = np.zeros((n, m))
+        for place in range(8):
+            for pose in range(n):
+                mean[pose] += weight[pose, place] * quality[near[pose, place]]
+        change = np.abs(mean.max(axis=1) - values[:n]).max()
+        values[:n] = mean.max(axis=1)
+    return values[:n], quality
+
+
+@pytest.mark.parametrize("block", [1, 500, 10**6])
+def test_plans_equal_plain_loops_to_the_last_bit(nodes, monkeypatch, block):
+    monkeypatch.setattr("kaccess.access.plan._BLOCK", block)
+    n, rng = len(nodes) - 1, np.random.default_rng(3)
+    shape = n, n + 1
+    landings = Landings(
+        rng.integers(n + 1, size=shape).astype(np.int32),
+        rng.uniform(0, 5, shape).astype(np.float32),
+        rng.choice([0.3, 0.7, 1.9, np.inf], shape).astype(np.float32),
+    )
+    plan = Plan(nodes, list_commands(nodes), landings, horizon=3.0)
+    values, quality = value_in_plain_loops(nodes, landings, 3.0)
+    tables = plan.list_tables()
+    np.testing.assert_array_equal(plan.values, values)
+    np.testing.assert_array_equal(tables["quality"][:n], quality)
+    np.testing.assert_array_equal(tables["quality"][n], np.eye(n + 1)[n])
+    rested = np.isfinite(landings.seconds)
+    waits = np.where(rested, landings.seconds, np.float32(1.9))
+    np.testing.assert_array_equal(tables["waits"], [*waits, np.zeros(n + 1)])
+    np.testing.assert_array_equal(plan.n_moves, count_chain_moves(n, [landings]))
 
 
 def test_nothing_leads_to_standing_if_no_move_lands_there(nodes):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from kaccess import AccessConfig, ClusterConfig, Study, pipeline
 from kaccess.access import estimate_rows, find_nodes
 from kaccess.access.mirrored_pairs import estimate_single_pairs
 from kaccess.base.errors import InputError
-from kaccess.config import GrowConfig, PairsConfig, SampleConfig
+from kaccess.cli.watch import watch
+from kaccess.config import EvaluateConfig, GrowConfig, PairsConfig, SampleConfig
 from kaccess.engines.mujoco import MujocoEngine
 from kaccess.envs.tasks import make_task
 from kaccess.guide import Guide
@@ -183,6 +185,24 @@ def test_coverage_of_a_clustering_lies_in_its_interval(partial, complete):
 def test_info_says_what_is_assumed(partial, complete):
     assert "40.0% of the pairs are estimated" in pipeline.info(partial).assumptions
     assert pipeline.info(complete).assumptions == ""
+
+
+def test_report_and_evaluate_say_what_is_assumed(
+    partial, complete, capsys, monkeypatch
+):
+    table = "kaccess.report.text.policies.format_evaluations"
+    monkeypatch.setattr(table, lambda *_, **__: "scores")
+    for name, result in (("report", Path("report.html")), ("evaluate", [])):
+
+        def stage(*_, _result=result, **__):
+            return _result
+
+        stage.__name__ = name
+        for study, expected in ((partial, 1), (complete, 0)):
+            watch(stage, study, EvaluateConfig())
+            said = capsys.readouterr().out
+            assert said.count("of the pairs are estimated") == expected
+            assert said.count("it is assumed") == expected
 
 
 @pytest.mark.slow

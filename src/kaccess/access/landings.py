@@ -48,6 +48,10 @@ class Landings:
             None if states is None else states.reshape(*shape, states.shape[-1]),
         )
 
+    def get_rows(self, rows: slice) -> "Landings":
+        """Return some rows of the landings, without states; nothing is copied."""
+        return Landings(self.node[rows], self.distance[rows], self.seconds[rows])
+
     def find_reach(self, poses: IntArray, n: int) -> BoolArray:
         """Return at which others of n poses some move from each of these lands.
 

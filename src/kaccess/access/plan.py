@@ -8,7 +8,7 @@ most reliable of the fast ones. A command that a robot has just tried in this po
 did not get it up, so it counts less.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -30,6 +30,7 @@ _SAME = 1.0  # [tolerances], typical distance of postures that behave alike
 _CLOSEST = 0.01  # [tolerances], so that weights of nearby poses stay finite
 _TOLERANCE, _MOST_ROUNDS = 1e-4, 100  # of value iteration
 _MOST_MOVES = 20  # of a chain
+_BLOCK = 2**18  # moves that are worked on at once, to save memory
 
 
 class Plan:
@@ -52,19 +53,16 @@ class Plan:
         self, nodes: Nodes, commands: Commands, landings: Landings, *, horizon: float
     ) -> None:
         self.nodes, self.commands = nodes, commands
-        n, m = landings.node.shape
+        n = len(landings.node)
         postures = nodes.places[:, :-1]
         self._tree, self._standing = KDTree(postures), postures[-1]
-        worth = weigh_landings(landings, np.arange(n)[:, None], n, horizon)
-        self.values, quality = _iterate(nodes.places[:n], landings.node, worth)
-        hold = np.zeros((1, m))
-        hold[0, -1] = 1.0  # a standing robot keeps standing
-        self._quality = np.concatenate([quality, hold])
-        rested = np.isfinite(landings.seconds)
-        longest = np.max(landings.seconds[rested], initial=0.0)
-        waits = np.where(rested, landings.seconds, longest)
-        self._seconds = np.concatenate([waits, np.zeros((1, m))])
-        self.n_moves = count_chain_moves(n, [landings])
+        worth = _weigh_all(landings, horizon)
+        self.values, self._quality = _iterate(nodes.places[:n], landings.node, worth)
+        del worth
+        self._quality[n, -1] = 1.0  # a standing robot keeps standing
+        self._seconds = _find_waits(landings)
+        parts = (landings.get_rows(rows) for rows in _split(landings.node.shape))
+        self.n_moves = count_chain_moves(n, parts)
 
     @property
     def n_nodes(self) -> int:
@@ -113,7 +111,7 @@ class Plan:
             "tolerances": np.array([config.gravity_tol, config.joint_tol]),
             "places": self.nodes.places[:, :-1],
             "quality": self._quality,
-            "waits": self._seconds,
+            "waits": self._seconds.astype(np.float64),
             "postures": self.commands.postures,
             "posture_seconds": self.commands.seconds,
             "n_near": np.array(min(_N_NEAR, self.n_nodes)),
@@ -162,16 +160,54 @@ def weigh_landings(
     return np.asarray(worth * np.where(rested, trust, _RESTLESS * trust))
 
 
+def _split(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield rows of an array, (n, m), that are worked on at once."""
+    step = max(1, _BLOCK // shape[1])
+    for start in range(0, shape[0], step):
+        yield slice(start, min(start + step, shape[0]))
+
+
+def _weigh_all(landings: Landings, horizon: float) -> Array:
+    """Return the factors of `weigh_landings` of all commands in n poses, (n, m)."""
+    shape = landings.node.shape
+    worth = np.empty(shape, np.result_type(landings.seconds, landings.distance))
+    for rows in _split(shape):
+        poses = np.arange(rows.start, rows.stop)[:, None]
+        part = landings.get_rows(rows)
+        worth[rows] = weigh_landings(part, poses, shape[0], horizon)
+    return worth
+
+
+def _find_waits(landings: Landings) -> Array:
+    """Return the seconds until rest, (n + 1, m); 0 in the last row, of standing.
+
+    A move that does not come to rest takes as long as the longest that does.
+    """
+    n, m = landings.seconds.shape
+    rested = np.isfinite(landings.seconds)
+    longest = np.max(landings.seconds, where=rested, initial=0.0)
+    waits = np.zeros((n + 1, m), landings.seconds.dtype)
+    waits[:n] = longest
+    np.copyto(waits[:n], landings.seconds, where=rested)
+    return waits
+
+
 def _iterate(places: Array, node: IntArray, worth: Array) -> tuple[Array, Array]:
-    """Return the values of poses, (n,), and of commands in them, (n, m)."""
-    n = len(places)
+    """Return the values of poses, (n,), and of commands in all nodes, (n + 1, m).
+
+    Those of standing, the last node, are 0.
+    """
+    n, m = worth.shape
     distance, near = _find_near(KDTree(places), places)
     weight = 1 / (1 + distance**2)
     weight /= weight.sum(axis=1, keepdims=True)
-    values = np.append(np.zeros(n), 1.0)
+    values, new = np.append(np.zeros(n), 1.0), np.empty(n)
+    quality = np.zeros((n + 1, m))
     for _ in range(_MOST_ROUNDS):
-        quality = worth * values[node]
-        new = _average(quality, weight, near).max(axis=1)
+        for rows in _split(worth.shape):
+            np.multiply(worth[rows], values[node[rows]], out=quality[rows])
+        for rows in _split(worth.shape):
+            new[rows] = _average(quality, weight[rows], near[rows]).max(axis=1)
         change = np.abs(new - values[:n]).max()
         values[:n] = new
         if change < _TOLERANCE:
@@ -180,8 +216,8 @@ def _iterate(places: Array, node: IntArray, worth: Array) -> tuple[Array, Array]
 
 
 def _average(quality: Array, weight: Array, near: IntArray) -> Array:
-    """Return the mean quality of commands over the poses near each pose, (n, m)."""
-    mean = np.zeros_like(quality)
+    """Return the mean quality of commands over the poses near some poses, (b, m)."""
+    mean = np.zeros((len(near), quality.shape[1]))
     for column in range(near.shape[1]):  # one by one, to save memory
         mean += weight[:, column, None] * quality[near[:, column]]
     return mean

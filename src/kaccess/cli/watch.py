@@ -116,11 +116,18 @@ def _describe_info(summary: "Summary", *_: object) -> str:
 
 def _describe_cluster(starts: "Path", study: "Study", *_: object) -> str:
     from kaccess import pipeline
-    from kaccess.report.text.partial import format_partial
 
-    table, assumed = _describe_compare(pipeline.compare(study)), format_partial(study)
-    note = f"\n\n{assumed}" if assumed else ""
-    return f"{table}{note}\n\nInitial states: {starts}"
+    table = _describe_compare(pipeline.compare(study))
+    return f"{table}{_note_assumptions(study)}\n\nInitial states: {starts}"
+
+
+def _note_assumptions(study: "Study | Path") -> str:
+    """Return a paragraph on the pairs that are not estimated; empty if all are."""
+    from kaccess.report.text.partial import format_partial
+    from kaccess.study import Study
+
+    assumed = format_partial(Study.open(study))
+    return f"\n\n{assumed}" if assumed else ""
 
 
 def _describe_compare(rows: "list[ComparisonRow]", *_: object) -> str:
@@ -157,7 +164,12 @@ def _describe_evaluate(
     from kaccess.study import Study
 
     seconds = Study.open(study).test_seconds
-    return format_evaluations(found, seconds=seconds, under=config.tested_under)
+    table = format_evaluations(found, seconds=seconds, under=config.tested_under)
+    return f"{table}{_note_assumptions(study)}"
+
+
+def _describe_report(path: "Path", study: "Study | Path", *_: object) -> str:
+    return f"Report: {path}{_note_assumptions(study)}"
 
 
 def _describe_play(played: "Played", *_: object) -> str:
@@ -199,7 +211,7 @@ _STAGES = {
     ),
     "evaluate": _Stage(_describe_evaluate, "Testing", "policies"),
     "play": _Stage(_describe_play),
-    "report": _Stage(_describe_path("Report")),
+    "report": _Stage(_describe_report),
     "export_policy": _Stage(_describe_path("Policy")),
     "export_starts": _Stage(_describe_exported),
     "compare_engines": _Stage(_describe_engines, "Comparing", "simulations"),

@@ -5,7 +5,7 @@ has its module; all of them ask a `LazyPairs`, which estimates a pair when it is
 asked for and counts.
 """
 
-from kaccess.pairs.belief import believe, fill_access
+from kaccess.pairs.belief import believe
 from kaccess.pairs.centroids import CentroidSearch, find_centroids, pick_centroids
 from kaccess.pairs.commands import CommandSearch, find_commands
 from kaccess.pairs.coverage import estimate_coverage
@@ -17,7 +17,6 @@ __all__ = [
     "LazyPairs",
     "believe",
     "estimate_coverage",
-    "fill_access",
     "find_centroids",
     "find_commands",
     "pick_centroids",

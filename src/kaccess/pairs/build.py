@@ -1,4 +1,7 @@
-"""Build and swap, as in PAM, for the index of K-Access among a few candidates."""
+"""Build and swap, as in PAM, for the index of K-Access among a few candidates.
+
+Accessibilities are given as s draws of what they may be; the mean index counts.
+"""
 
 import numpy as np
 
@@ -9,7 +12,7 @@ from kaccess.cluster.index import compute_index
 __all__ = ["build_centroids", "swap_centroids"]
 
 _MIN_GAIN = 1e-3  # of the index, as in the swaps of K-Access
-_MOST_ROUNDS = 3  # of swaps
+_MOST_ROUNDS = 2  # of swaps
 _PATIENCE = 10  # candidates that are added without a better index
 
 
@@ -25,8 +28,8 @@ def build_centroids(
     """Add candidates one by one, each time the one with the highest index.
 
     Args:
-        leaving: (m, n) access from each candidate to each pose.
-        arriving: (m, n) access from each pose to each candidate.
+        leaving: (s, m, n) access from each candidate to each pose.
+        arriving: (s, m, n) access from each pose to each candidate.
         candidates: (m,) pose numbers, ascending.
         k_max: Number of candidates to add, at most.
         alpha: Penalty for each cluster with only one pose.
@@ -86,8 +89,13 @@ def _score_all(
     is_chosen[chosen] = True
     for each in range(len(candidates)):
         if not is_chosen[each]:
-            places = np.sort(np.append(chosen, each))
-            scores[each] = compute_index(
-                leaving[places], arriving[places], candidates[places], alpha
-            )
+            places, total = np.sort(np.append(chosen, each)), 0.0
+            for draw in range(len(leaving)):
+                total += compute_index(
+                    leaving[draw][places],
+                    arriving[draw][places],
+                    candidates[places],
+                    alpha,
+                )
+            scores[each] = total / len(leaving)
     return scores

@@ -1,36 +1,40 @@
 """Centroids from few pairs: a bandit search for the index of K-Access.
 
 The index rewards centroids that few other clusters reach and that reach their members.
-So candidates are poses that few poses reach. They are found by halving: all poses are
-tried from a few random ones, and those that are reached less often are tried from more.
+So candidates are poses that few poses reach (`screen`).
 
-Then the search believes (`belief`), builds centroids greedily and swaps them, as PAM
-does, on measured pairs and beliefs; and asks what its solution rests on: the pairs from
-centroids to their members, then those from all poses to centroids, the likeliest to be
-reached first. A belief that was wrong changes the next solution. So pairs are spent on
-the centroids that may win, as in BanditPAM, and not on the others.
+Then the search believes (`belief`), and draws matrices as they may be: known pairs are
+the same in all of them. It builds centroids greedily and swaps them, as PAM does, so
+that the mean index of the draws rises: centroids that may turn out to be alone in their
+cluster are left out. It asks what its solution rests on: the pairs from centroids to
+their members, then those from all poses to centroids, the likeliest to be reached
+first. A belief that was wrong changes the next solution. So pairs are spent on the
+centroids that may win, as in BanditPAM, and not on the others.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.pairs.belief import EVEN, believe, fill_access
+from kaccess.base.types import Array, IntArray
+from kaccess.config import FLOOR
+from kaccess.pairs.belief import believe, sample_access
 from kaccess.pairs.build import build_centroids, swap_centroids
 from kaccess.pairs.lazy import LazyPairs
+from kaccess.pairs.screen import find_candidates
 
 __all__ = ["CentroidSearch", "find_centroids", "pick_centroids"]
 
 _SCREENING = 0.3  # share of all pairs by which candidates are found
 _SAMPLED = 0.04  # share of the poses to which candidates are tried at first
-_LAST = 0.25  # share of all pairs that are left when poses must be surely reached
-_ROUND = 0.12  # share of all pairs that a round asks for
+_ROUND = 0.1  # share of all pairs that a round asks for the columns of centroids
 _UNLIKELY = 0.1  # probability below which a pair is not asked for
-_HOPEFUL, _CAREFUL = 0.3, 0.8  # probability at which a centroid reaches a member
-_FOR_COLUMNS = 0.9  # share of the pairs that may be those to centroids
-_FEWEST, _FEWEST_K = 24, 8  # candidates; centroids that are always allowed
-_SMALL = 4  # members of a cluster that may turn out to have none
+_FEWEST = 24  # candidates
+_DRAWS, _DRAWS_BEFORE = 16, 6  # matrices as they may be, at the end and before
+_SPREAD = 1.5  # of the log odds that a candidate reaches others, beside the trees'
+_HOPE = 0.25  # share of alpha that counts while there are pairs left to verify
+_LONELY = 2.0  # expected members of a cluster that may turn out to have none
+_FEW = 4  # poses by which such a cluster is verified
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class CentroidSearch:
     Args:
         candidates: Poses among which they were chosen.
         centroids: (k,) pose numbers, ascending.
-        index: Their index, by measured pairs and beliefs.
+        index: Their index, the mean over what the matrix may be.
         indices: (m,) index of the first 1, 2, ... m centroids of the greedy build.
         doubt: Expected number of pairs that the solution rests on and that are not
             as believed, for each centroid.
@@ -74,28 +78,17 @@ def find_centroids(
             this confidence for each centroid, in (0, 1); by default use all pairs.
     """
     n, room = len(pairs), pairs.room
-    k_max = min(k_max, _limit_k(n, pairs.n_asked + room))
     rng = np.random.default_rng([seed, n, 1])
-    candidates = _screen(pairs, count_candidates(n, room), int(_SCREENING * room), rng)
+    count, screening = count_candidates(n, room), int(_SCREENING * room)
+    candidates = find_candidates(pairs, features, count, screening, rng)
     _try_rows(pairs, candidates, rng)
     batch = max(n, int(_ROUND * room))
-    start: IntArray | None = None
-    bar = _HOPEFUL
     while True:
-        found, rows, columns = _solve(
-            pairs.times, features, candidates, k_max, alpha, start=start, bar=bar
+        hope = _solve(
+            pairs.times, features, candidates, k_max, _HOPE * alpha, hopeful=True
         )
-        sure = confidence is not None and found.doubt <= 1 - confidence
-        more = not sure and _verify(pairs, found, rows, columns, batch)
-        if not (more or sure) and bar == _CAREFUL:  # could more be hoped for?
-            found, rows, columns = _solve(
-                pairs.times, features, candidates, k_max, alpha, bar=_HOPEFUL
-            )
-            more = _verify(pairs, found, rows, columns, batch)
-        start = found.centroids
-        if bar == _HOPEFUL and (not more or pairs.room < _LAST * room):
-            start, bar = None, _CAREFUL  # from now on as the result is chosen
-        elif not more:
+        sure = confidence is not None and hope.found.doubt <= 1 - confidence
+        if sure or not _verify(pairs, hope, batch):
             break
     return pick_centroids(pairs.times, features, candidates, k_max=k_max, alpha=alpha)
 
@@ -119,38 +112,8 @@ def pick_centroids(
     Arguments as in `find_centroids`; `k` is the number of centroids, by default that
     with the highest index.
     """
-    n_known = int((~np.isnan(times)).sum()) - len(times)
-    most = k or min(k_max, _limit_k(len(times), n_known))
-    found, _, _ = _solve(
-        times, features, candidates, most, alpha, bar=_CAREFUL, exactly=bool(k)
-    )
-    return found
-
-
-def _limit_k(n: int, n_pairs: int) -> int:
-    """Return for how many centroids so many pairs suffice to be sure of them."""
-    return max(_FEWEST_K, int(_FOR_COLUMNS * n_pairs / n))
-
-
-def _screen(
-    pairs: LazyPairs, n_wanted: int, room: int, rng: np.random.Generator
-) -> IntArray:
-    """Return the poses that the fewest poses reach, ascending, by halving."""
-    n = len(pairs)
-    alive, n_tries = np.arange(n), 0
-    halvings = max(0.0, np.log2(n / max(1, n_wanted)))
-    more = max(2, int(room / (n * (1 + halvings / 2))))
-    orders = rng.permuted(np.tile(np.arange(n), (n, 1)), axis=1)
-    while True:
-        source = orders[alive, n_tries : n_tries + more]
-        pairs.ask(source.ravel(), np.repeat(alive, source.shape[1]))
-        n_tries += source.shape[1]
-        if len(alive) <= n_wanted:
-            return np.sort(alive)
-        hits = np.isfinite(pairs.times[:, alive]).sum(axis=0)
-        tries = (~np.isnan(pairs.times[:, alive])).sum(axis=0)
-        order = np.argsort(hits / tries + 1e-6 * rng.random(len(alive)), kind="stable")
-        alive, more = alive[order[: max(n_wanted, len(alive) // 2)]], n_tries
+    most = k or k_max
+    return _solve(times, features, candidates, most, alpha, exactly=bool(k)).found
 
 
 def _try_rows(pairs: LazyPairs, candidates: IntArray, rng: np.random.Generator) -> None:
@@ -161,6 +124,23 @@ def _try_rows(pairs: LazyPairs, candidates: IntArray, rng: np.random.Generator) 
     pairs.ask(np.repeat(candidates, min(count, n)), np.concatenate(goals))
 
 
+@dataclass(frozen=True)
+class _Solution:
+    """Centroids, and what is believed of the pairs that they rest on.
+
+    Args:
+        found: Centroids.
+        rows: (k, n) chance that a centroid reaches a pose.
+        columns: (k, n) chance that a pose reaches a centroid.
+        share: (k, n) share of the draws in which a pose belongs to a centroid.
+    """
+
+    found: CentroidSearch
+    rows: Array
+    columns: Array
+    share: Array
+
+
 def _solve(
     times: Array,
     features: Array,
@@ -168,75 +148,59 @@ def _solve(
     k_max: int,
     alpha: float,
     *,
-    start: IntArray | None = None,
-    bar: float = EVEN,
     exactly: bool = False,
-) -> tuple[CentroidSearch, Array, Array]:
-    """Return the best centroids, and beliefs of all candidates' rows and columns."""
+    hopeful: bool = False,
+) -> _Solution:
+    """Return the best centroids by the mean over what the matrix may be.
+
+    If `hopeful`, it is a first guess, from fewer draws and without swaps.
+    """
     rows, columns = believe(times, features, candidates)
-    leaving = fill_access(times[candidates], rows, bar)
-    careful = min(EVEN, 1 - bar)  # what is not sure speaks against a centroid
-    arriving = fill_access(times[:, candidates].T, columns, careful)
+    rng = np.random.default_rng(0)
+    count = _DRAWS_BEFORE if hopeful else _DRAWS
+    leaving = sample_access(rows, rng, count, spread=_SPREAD)
+    arriving = sample_access(columns, rng, count)
     k_max = min(k_max, len(candidates))
-    if start is None:
-        built, indices = build_centroids(
-            leaving, arriving, candidates, k_max, alpha, until_worse=not exactly
-        )
-        k = k_max if exactly else 1 + int(np.argmax(indices))
-        chosen = built[:k]
-    else:
-        chosen, indices = np.searchsorted(candidates, start), np.zeros(0)
-    chosen, index = swap_centroids(leaving, arriving, candidates, chosen, alpha)
-    chosen = np.sort(chosen)
-    rests = _find_resting(leaving[chosen], candidates[chosen])
-    doubt = _measure_doubt(rows[chosen], columns[chosen], rests)
+    built, indices = build_centroids(
+        leaving, arriving, candidates, k_max, alpha, until_worse=not exactly
+    )
+    k = k_max if exactly else 1 + int(np.argmax(indices))
+    chosen, index = np.sort(built[:k]), float(indices[k - 1])
+    if not hopeful:
+        chosen, index = swap_centroids(leaving, arriving, candidates, chosen, alpha)
+        chosen = np.sort(chosen)
+    share = _share_members(leaving[:, chosen], candidates[chosen])
+    doubt = _measure_doubt(rows.chance[chosen], columns.chance[chosen], share)
     found = CentroidSearch(candidates, candidates[chosen], index, indices, doubt)
-    return found, rows, columns
+    return _Solution(found, rows.chance[chosen], columns.chance[chosen], share)
 
 
-def _find_resting(leaving: Array, centroids: IntArray) -> BoolArray:
-    """Return from which centroid each pose is believed to be reached best, (k, n)."""
-    labels = leaving.argmax(axis=0)
-    labels[centroids] = np.arange(len(centroids))
-    return np.asarray(labels == np.arange(len(centroids))[:, None])
+def _share_members(leaving: Array, centroids: IntArray) -> Array:
+    """Return in which share of the draws each pose belongs to each centroid, (k, n).
+
+    A pose that no centroid reaches belongs to none.
+    """
+    k = len(centroids)
+    labels = np.where(leaving.max(axis=1) > FLOOR, leaving.argmax(axis=1), -1)
+    labels[:, centroids] = np.arange(k)
+    return np.asarray(np.mean(labels[:, None] == np.arange(k)[:, None], axis=0))
 
 
-def _measure_doubt(rows: Array, columns: Array, rests: BoolArray) -> float:
+def _measure_doubt(rows: Array, columns: Array, share: Array) -> float:
     """Return the expected number of wrong beliefs that a centroid rests on."""
-    members = np.minimum(rows, 1 - rows)[rests].sum()
-    others = np.minimum(columns, 1 - columns)[~rests].sum()
+    members = (np.minimum(rows, 1 - rows) * share).sum()
+    others = (np.minimum(columns, 1 - columns) * (1 - share)).sum()
     return float((members + others) / len(rows))
 
 
-def _verify(
-    pairs: LazyPairs, found: CentroidSearch, rows: Array, columns: Array, batch: int
-) -> bool:
+def _verify(pairs: LazyPairs, solution: _Solution, batch: int) -> bool:
     """Ask what a solution rests on; return False if all of that is known."""
-    before, centroids = pairs.n_asked, found.centroids
-    chosen = np.searchsorted(found.candidates, centroids)
-    rows, columns = rows[chosen], columns[chosen]
+    before, centroids = pairs.n_asked, solution.found.centroids
     for _ in range(4):  # a wrong belief leaves a pose to the next best centroid
-        _ask_members(pairs, centroids, rows)
-    _ask_small(pairs, centroids, rows)
-    poses = np.arange(len(pairs))
-    source, goal = np.tile(poses, len(centroids)), np.repeat(centroids, len(pairs))
-    unknown = np.flatnonzero(np.isnan(pairs.times[source, goal]))
-    likely = unknown[np.argsort(-columns.ravel()[unknown], kind="stable")][:batch]
-    pairs.ask(source[likely], goal[likely])
+        _ask_members(pairs, centroids, solution.rows)
+    _ask_lonely(pairs, centroids, solution)
+    _ask_columns(pairs, centroids, solution, batch)
     return pairs.n_asked > before
-
-
-def _ask_small(pairs: LazyPairs, centroids: IntArray, rows: Array) -> None:
-    """Ask from which centroids the members of small clusters are reached fastest."""
-    access = fill_access(pairs.times[centroids], rows, EVEN)
-    rests = _find_resting(access, centroids)
-    small = rests.sum(axis=1) <= _SMALL
-    members = np.setdiff1d(np.flatnonzero(rests[small].any(axis=0)), centroids)
-    likely = np.isnan(pairs.times[np.ix_(centroids, members)]) & (
-        rows[:, members] > _UNLIKELY
-    )
-    source, goal = np.nonzero(likely)
-    pairs.ask(centroids[source], members[goal])
 
 
 def _ask_members(pairs: LazyPairs, centroids: IntArray, rows: Array) -> None:
@@ -246,3 +210,37 @@ def _ask_members(pairs: LazyPairs, centroids: IntArray, rows: Array) -> None:
     best, poses = chance.argmax(axis=0), np.arange(len(pairs))
     open_ = ~np.isfinite(times).any(axis=0) & (chance[best, poses] > 0)
     pairs.ask(centroids[best[open_]], poses[open_])
+
+
+def _ask_lonely(pairs: LazyPairs, centroids: IntArray, solution: _Solution) -> None:
+    """Ask from which centroids the likely members of small clusters are reached."""
+    share = solution.share.copy()
+    share[:, centroids] = 0.0
+    lonely = np.flatnonzero(share.sum(axis=1) < _LONELY)
+    likely = np.argsort(-share[lonely], axis=1, kind="stable")[:, :_FEW]
+    members = np.unique(likely)
+    unknown = np.isnan(pairs.times[np.ix_(centroids, members)]) & (
+        solution.rows[:, members] > _UNLIKELY
+    )
+    source, goal = np.nonzero(unknown)
+    pairs.ask(centroids[source], members[goal])
+
+
+def _ask_columns(
+    pairs: LazyPairs, centroids: IntArray, solution: _Solution, batch: int
+) -> None:
+    """Ask which poses reach centroids, the likeliest first.
+
+    A pose of a cluster that is known to reach a centroid tells little more.
+    """
+    n, k = len(pairs), len(centroids)
+    labels = solution.share.argmax(axis=0)
+    times = pairs.times[:, centroids].T  # (k, n)
+    hit = np.zeros((k, k), bool)  # from a cluster to a centroid
+    centroid, pose = np.nonzero(np.isfinite(times))
+    hit[labels[pose], centroid] = True
+    chance = np.where(hit[labels].T, 0.1 * solution.columns, solution.columns).ravel()
+    source, goal = np.tile(np.arange(n), k), np.repeat(centroids, n)
+    unknown = np.flatnonzero(np.isnan(times.ravel()))
+    likely = unknown[np.argsort(-chance[unknown], kind="stable")][:batch]
+    pairs.ask(source[likely], goal[likely])

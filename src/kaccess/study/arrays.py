@@ -5,7 +5,6 @@ access` estimates it again.
 """
 
 import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mode
@@ -18,13 +17,13 @@ from kaccess.access.landings import Landings
 from kaccess.base.damage import DAMAGE, explain_damage
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
+from kaccess.study.chunk_files import remove_drafts, write_rows
 from kaccess.study.layout import LANDINGS, POSES, Layout, describe_layout
 
 __all__ = ["Arrays"]
 
 _NAMES = (*POSES, "times", "outcomes", "to_standing")  # every study has them
 _READ_SIZE = 2**22  # numbers read at once from arrays of all pairs
-_ABANDONED = 3600.0  # [s], after which a chunk that is half-written is removed
 _MOST = 2 * 10**5  # rows, columns or chunks of an array; more are a damaged shape
 _MOST_OF_POSES = 1000  # chunks of an array of poses, which are large
 _ALL = slice(None)
@@ -286,12 +285,12 @@ class Arrays:
         landings: Landings | None = None,
     ) -> None:
         """Store a tile. Times are written last: they mark the tile as done."""
-        self.array("outcomes")[rows.start : rows.stop] = outcomes
+        parts = {"outcomes": outcomes}
         if landings is not None:
             for name in self.landing_parts:
-                array = self.array(f"landings/{name}")
-                array[rows.start : rows.stop] = getattr(landings, name)
-        self.array("times")[rows.start : rows.stop] = times
+                parts[f"landings/{name}"] = getattr(landings, name)
+        for name, values in (parts | {"times": times}).items():
+            write_rows(self.array(name), self._path / name, rows, values)
 
     @property
     def has_states(self) -> bool:
@@ -383,13 +382,7 @@ class Arrays:
 
     def remove_drafts(self) -> None:
         """Remove chunks that a process was writing when it was killed."""
-        for path in self._path.rglob("*.partial"):
-            try:
-                abandoned = time.time() - path.stat().st_mtime > _ABANDONED
-            except FileNotFoundError:  # another process has just finished it
-                continue
-            if abandoned:
-                path.unlink(missing_ok=True)
+        remove_drafts(self._path)
 
 
 def _is_fill(values: np.ndarray, fill: float, n_axes: int = 1) -> BoolArray:

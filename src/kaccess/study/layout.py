@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import zarr
-from zarr.codecs import Crc32cCodec, ZstdCodec
 from zarr.core.array_spec import ArrayConfigParams
 
 from kaccess.base.types import Array, BoolArray
+from kaccess.study.chunk_files import CODECS
 
 __all__ = ["LANDINGS", "POSES", "Layout", "create_arrays", "describe_layout"]
 
@@ -82,11 +82,10 @@ def create_arrays(
         tile_rows: Rows of the time matrix that are computed and stored together.
     """
     group = zarr.create_group(path)
-    codecs = (ZstdCodec(), Crc32cCodec())  # compressed, with a checksum
     every_chunk: ArrayConfigParams = {"write_empty_chunks": True}  # or it is lost
     for name, values in poses.items():
         group.create_array(
-            f"poses/{name}", data=values, compressors=codecs, config=every_chunk
+            f"poses/{name}", data=values, compressors=CODECS, config=every_chunk
         )
     group["poses/contacts"].attrs["parts"] = list(parts)
     n, nq = poses["qpos"].shape
@@ -97,6 +96,6 @@ def create_arrays(
             chunks=array.chunks,
             dtype=array.dtype,
             fill_value=np.dtype(array.dtype).type(array.fill),
-            compressors=codecs,
+            compressors=CODECS,
             config=every_chunk,
         )

@@ -13,13 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kaccess.access import (
-    Nodes,
-    Plan,
-    PostureGraph,
-    count_chain_moves,
-    find_routes,
-)
+from kaccess.access import Nodes, Plan, PostureGraph, count_chain_moves, find_routes
 from kaccess.access.estimate import accessibility, split_rows
 from kaccess.base.errors import InputError
 from kaccess.base.files import whole_folder
@@ -43,14 +37,15 @@ from kaccess.study.clusterings import StoredClustering
 from kaccess.study.graph_file import GRAPH_FILE, read_graph, read_n_moves, write_graph
 from kaccess.study.layout import create_arrays
 from kaccess.study.lock import lock_folder
-from kaccess.study.names import OfTask, RunsName, TestName, check_name
+from kaccess.study.names import OfTask
 from kaccess.study.origin import (
     describe_loading,
     describe_origin,
     read_robot_config,
     read_stance,
 )
-from kaccess.study.results import explain_result, read_results
+from kaccess.study.result_files import ResultFiles
+from kaccess.study.results import explain_result
 from kaccess.study.settings_file import (
     FORMAT,
     SETTINGS_FILE,
@@ -65,7 +60,7 @@ _ARRAYS_FOLDER = "study.zarr"
 _POSE_ARRAYS = ("qpos", "gravity", "height", "roll", "pitch", "contacts")
 
 
-class Study:
+class Study(ResultFiles):
     """An existing study. Its robot and its poses are loaded once, when first needed.
 
     Args:
@@ -394,36 +389,6 @@ class Study:
     def keep_clustering(self, name: OfTask, clustering: StoredClustering) -> None:
         """Keep a clustering in memory that was just stored."""
         self._clusterings[name] = clustering
-
-    def runs_folder(self, runs: RunsName) -> Path:
-        """Return the folder of the runs of a task under some conditions."""
-        check_name(runs.task, "a task")
-        return self.path / "train" / runs.text
-
-    def runs(self) -> dict[RunsName, Path]:
-        """Return all folders of runs."""
-        folders = sorted((self.path / "train").glob("*/"))
-        return {RunsName.parse(folder.name): folder for folder in folders}
-
-    def write_test(self, test: TestName, content: Settings) -> None:
-        """Store the scores of all policies of some runs."""
-        check_name(test.runs.task, "a task")
-        self.write_json(f"evaluation/{test.text}.json", content)
-
-    def tests(self) -> dict[TestName, dict[str, Any]]:
-        """Return the stored scores of all tests."""
-        found = self.read_jsons("evaluation").items()
-        return {TestName.parse(name): content for name, content in found}
-
-    def write_json(self, name: str, content: Settings) -> Path:
-        """Write a file of results, such as `clusters/kaccess.json`."""
-        path = self.path / name
-        write_json(path, content)
-        return path
-
-    def read_jsons(self, folder: str) -> dict[str, dict[str, Any]]:
-        """Return the contents of the JSON files in a folder, by their stems."""
-        return read_results(self.path, folder)
 
 
 StudyLike = Study | str | Path
