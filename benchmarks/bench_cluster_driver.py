@@ -73,7 +73,7 @@ def make_tile(n_rows: int, n: int) -> Transitions:
 def make_arrays(folder: Path, n: int) -> Arrays:
     """Write the arrays of a study of n poses whose moves are not estimated."""
     poses: dict[str, np.ndarray] = {
-        "qpos": np.zeros((n, 15)),
+        "qpos": np.zeros((n, 80)),  # so wide that ends of moves are not stored
         "gravity": np.zeros((n, 3)),
         "contacts": np.zeros((n, 2), bool),
     }

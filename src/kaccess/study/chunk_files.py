@@ -52,7 +52,9 @@ def _is_plain(array: "zarr.Array[Any]") -> bool:
     """Return whether an array has our codecs, and chunks of whole rows."""
     codecs = tuple(array.metadata.codecs)  # type: ignore[union-attr]  # Zarr format 3
     in_rows = array.chunks[1:] == array.shape[1:]
-    return codecs == (BytesCodec(endian="little"), *CODECS) and in_rows
+    single = array.dtype.itemsize == 1  # bytes have no order
+    first = BytesCodec(endian=None if single else "little")
+    return codecs == (first, *CODECS) and in_rows
 
 
 def _fill(array: "zarr.Array[Any]", values: np.ndarray) -> np.ndarray:
