@@ -36,7 +36,9 @@ def explore_once(stepper, lying, **changes):
 def make_moment(quat, centre, feet):
     n = len(quat)
     qpos = np.concatenate([np.zeros((n, 3)), quat], axis=1)
-    return Moment(np.zeros((n, 1)), qpos, centre, feet, np.ones(n, bool))
+    return Moment(
+        np.zeros((n, 1)), qpos, centre, feet, speed=np.zeros(n), sound=np.ones(n, bool)
+    )
 
 
 def test_signs_are_measured_against_a_standing_robot():

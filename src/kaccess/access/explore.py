@@ -37,6 +37,8 @@ _BETTER = 0.05  # [s], by which the cost must be lower to replace a state
 _STAND, _VARY, _EXTREME = 0.2, 0.25, 0.2
 _STEP, _VARIED, _KEPT = 0.25, 0.5, 0.4  # [half ranges]; shares of the joints
 
+_Way = tuple[tuple[Array, ...], tuple[int, ...]]  # goals, and their times in intervals
+
 
 @dataclass(frozen=True)
 class Signs:
@@ -229,10 +231,9 @@ class _Explorer:
         self._draw = PostureDraw(stepper.robot, rng, mirror)
         self._symmetric = mirror is not None
         self._stand = stepper.robot.standing_targets
-        self._n_ctrl = slice(*_find_targets(stepper.robot))
         self._standing = stepper.rest(stepper.robot.standing[None])
         self._archive = _Archive()
-        self.found: list[tuple[tuple[Array, ...], tuple[int, ...]]] = []
+        self.found: list[_Way] = []
         first = stepper.rest(start[None])
         signs = Signs.of(first, self._standing)
         entry = _Entry(first.states[0], (), (), cost=0.0, promise=1.0)
@@ -243,7 +244,7 @@ class _Explorer:
         parents = self._archive.choose(_N_PARENTS, self._rng)
         parents = [each for each in parents for _ in range(_N_CHILDREN)]
         states = np.stack([each.state for each in parents])
-        goals = self._draw.draw(states[:, self._n_ctrl])
+        goals = self._draw.draw(self._stepper.get_targets(states))
         factor = self._rng.uniform(np.log(_SHORTEST), np.log(_LONGEST), len(goals))
         times = np.round(self._typical * np.exp(factor))
         n_intervals = np.maximum(1, times).astype(np.int64)
@@ -257,30 +258,17 @@ class _Explorer:
         self._try_standing(moment, signs, ways)
         return len(goals)
 
-    def _keep(
-        self,
-        moment: Moment,
-        signs: Signs,
-        ways: list[tuple[tuple[Array, ...], tuple[int, ...]]],
-    ) -> None:
+    def _keep(self, moment: Moment, signs: Signs, ways: list[_Way]) -> None:
         """Add what motions came to, to the archive."""
-        robot = self._stepper.robot
-        speeds = np.abs(
-            moment.states[:, robot.model.nq : robot.model.nq + robot.model.nv]
-        ).mean(axis=1)
         promise = signs.rate_promise(symmetric=self._symmetric)
         for row in np.flatnonzero(moment.sound):
             goals, intervals = ways[row]
-            cost = sum(intervals) * self._stepper.interval + _SPEED_COST * speeds[row]
+            seconds = sum(intervals) * self._stepper.interval
+            cost = seconds + _SPEED_COST * float(moment.speed[row])
             entry = _Entry(moment.states[row], goals, intervals, cost, promise[row])
             self._archive.add(tuple(signs.cells[row]), entry)
 
-    def _try_standing(
-        self,
-        moment: Moment,
-        signs: Signs,
-        ways: list[tuple[tuple[Array, ...], tuple[int, ...]]],
-    ) -> None:
+    def _try_standing(self, moment: Moment, signs: Signs, ways: list[_Way]) -> None:
         """Command robots that are nearly up to stand, and note who does."""
         rows = np.flatnonzero(signs.nearly_up & moment.sound)
         if not len(rows):
@@ -303,9 +291,3 @@ class _Explorer:
             seconds = np.array(intervals) * self._stepper.interval
             commands = commands + Commands(np.stack(goals)[None], seconds[None])
         return commands
-
-
-def _find_targets(robot: Robot) -> tuple[int, int]:
-    """Return where the joint targets begin and end in a state of a stepper."""
-    begin = robot.model.nq + robot.model.nv
-    return begin, begin + robot.model.nu

@@ -31,6 +31,7 @@ class Moment:
         qpos: (b, nq) positions.
         centre: (b, 3) centres of mass [m].
         feet: (b, 3) mean positions of the feet [m].
+        speed: (b,) mean speed over all degrees of freedom [m/s, rad/s].
         sound: (b,) whether the simulation is finite.
     """
 
@@ -38,6 +39,7 @@ class Moment:
     qpos: Array
     centre: Array
     feet: Array
+    speed: Array
     sound: BoolArray
 
     def __len__(self) -> int:
@@ -86,6 +88,11 @@ class Stepper:
                 batch.step(nstep=TARGET_STEPS, ids=busy)
             return self._look(batch)
 
+    def get_targets(self, states: Array) -> Array:
+        """Return the joint targets, (b, nu), in states of a `Moment`."""
+        begin = self._model.nq + self._model.nv
+        return states[:, begin : begin + self._model.nu]
+
     def _make_batch(self, n: int) -> Batch:
         batch = Batch(self._model, n, min(n, self._n_threads))
         batch.reset(stage=mujoco.mjtStage.mjSTAGE_NONE)
@@ -108,5 +115,6 @@ class Stepper:
             qpos=np.array(batch.bind("qpos")),
             centre=np.array(centre[:, 0]),
             feet=np.array(places[:, self._feet].mean(axis=1)),
+            speed=np.abs(batch.bind("qvel")).mean(axis=1),
             sound=~failed & np.isfinite(states).all(axis=1),
         )
