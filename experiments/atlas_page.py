@@ -63,14 +63,14 @@ get-up skill takes three to five seconds, and some need a second try. Look at
 Rows of 300 and 1000 poses are tests of the finished graph. Rows of 200 poses are robots
 whose measurement was stopped before: the best round of their growth, on fresh poses.
 Rows without a test have only the moves of their random poses, and no route among them.
-A2 and Mini Cheetah were measured with `--most 80`, without growth; Spot with
+A2, Mini Cheetah and Pegasus were measured with `--most 80`, without growth; Spot with
 `--move-time 0.5`; OP3 with `--n 48 --most 48`, N1 with `--n 48 --most 48
 --tests 300 --skills 2 --explored 9000 --candidates 192 --rounds 6`; G1 and ToddlerBot
 with `--engine.engine warp`, before searches explored.
 
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
-such as the trunk of the Go1: small cubes took their places. OP3 and N1 are drawn
-without theirs, so parts of them seem to float.
+such as the trunk of the Go1: small cubes took their places. In OP3, N1 and
+Pegasus, bodies without a mesh are drawn by the shapes that collide.
 Sources: {sources}.
 Machines: {machines}; other work ran beside it, so minutes are upper bounds.
 The [CSV file](../../results/robots/atlas.csv) has more columns.

@@ -17,10 +17,12 @@ __all__ = [
     "make_camera",
     "make_renderer",
     "find_distance",
+    "show_bare_bodies",
 ]
 
 AZIMUTH, ELEVATION = -125.0, -24.0  # [deg], from the front left and above
 _VIEW_DISTANCE = 2.4  # of the camera, in radii of the robot: all of it is in view
+_FIRST_HIDDEN = 3  # groups of geoms from here on are not drawn
 _WIDTH, _HEIGHT = 640, 480  # [pixels], within MuJoCo's default buffer
 
 
@@ -59,12 +61,31 @@ def make_renderer(model: mujoco.MjModel, width: int, height: int) -> mujoco.Rend
     try:
         if _lacks_screen():
             raise OSError("there is no screen")  # GLFW may end the whole process
-        return mujoco.Renderer(model, height, width)
+        return mujoco.Renderer(show_bare_bodies(model), height, width)
     except Exception as error:  # each GL platform raises its own kind of error
         raise InputError(
             f"Nothing can be rendered here: {error}. Without a screen, set "
             "MUJOCO_GL=egl before Python starts; on Debian, install libegl1 first."
         ) from error
+
+
+def show_bare_bodies(model: mujoco.MjModel) -> mujoco.MjModel:
+    """Return a model in which all bodies can be seen.
+
+    Shapes that collide are usually hidden behind meshes. A body without a mesh shows
+    the shapes instead; so do all bodies, if most of them have no mesh.
+    """
+    visible = (model.geom_group < _FIRST_HIDDEN) & (model.geom_rgba[:, 3] > 0)
+    bodies = np.unique(model.geom_bodyid[model.geom_bodyid > 0])
+    bare = np.setdiff1d(bodies, model.geom_bodyid[visible])
+    if 2 * len(bare) > len(bodies):
+        bare = bodies
+    shown = np.isin(model.geom_bodyid, bare) & (model.geom_group >= _FIRST_HIDDEN)
+    if not shown.any():
+        return model
+    model = model.__copy__()
+    model.geom_group[shown] = 0
+    return model
 
 
 def _lacks_screen() -> bool:
