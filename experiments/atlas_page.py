@@ -71,6 +71,8 @@ with `--engine.engine warp`, before searches explored.
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
 such as the trunk of the Go1: small cubes took their places. In OP3, N1 and
 Pegasus, bodies without a mesh are drawn by the shapes that collide.
+OP3's skills are from a version of the search just before this one, so its command finds
+others now.
 Sources: {sources}.
 Machines: {machines}; other work ran beside it, so minutes are upper bounds.
 The [CSV file](../../results/robots/atlas.csv) has more columns.
