@@ -33,7 +33,7 @@ from kaccess.engines import make_replayer
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
 from kaccess.study import ROUTES, Study
-from kaccess.study.growing import SkillSearch
+from kaccess.study.growing import SkillSearch, needs_skills
 from kaccess.study.timing import read_times
 
 _MOST_REPLAYS = 300  # poses
@@ -69,6 +69,8 @@ class Config:
     """Time in which joint targets move to a pose [s]."""
     time_limit: float | None = None
     """Time limit of a move [s]; by default that of `kaccess access`."""
+    test_time: float | None = None
+    """Time that the robot has to get up in each test [s]; by default by its size."""
     kp: float | None = None
     """Stiffness of the servos, if not the model's."""
     robots_path: str | None = None
@@ -96,7 +98,9 @@ def main(config: Config) -> None:
 
 def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
     """Yield what is found, stage by stage."""
-    robot_config = RobotConfig(kp=config.kp, robots_path=config.robots_path)
+    robot_config = RobotConfig(
+        kp=config.kp, test_time=config.test_time, robots_path=config.robots_path
+    )
     engine = config.engine
     study = pipeline.sample(
         model, folder, SampleConfig(n=config.n), model=robot_config, engine=engine
@@ -116,8 +120,7 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
 
 def _search_first(study: Study, config: Config) -> Iterator[dict[str, Any]]:
     """Search for skills before growth, if few poses have a route: as of humanoids."""
-    assert study.plan is not None
-    if (study.plan.n_moves > 0).mean() < _ENOUGH:
+    if needs_skills(study):
         yield {"skills": _search(study, config)}
 
 

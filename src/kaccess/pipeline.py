@@ -1,4 +1,4 @@
-"""The stages of a study, one function per arrow; `run` runs all except `search`.
+"""The stages of a study, one function per arrow; `run` runs them all.
 
     robot --sample--> poses --access--> times (n x n) --cluster--> centroids, starts
           --grow--> more poses and commands, until the robot gets up from nearly all
@@ -47,7 +47,13 @@ from kaccess.poses import draw_poses
 from kaccess.robots import load_robot
 from kaccess.study import Study, StudyLike, starts, timed
 from kaccess.study.engine_check import compare_engines
-from kaccess.study.growing import Growth, SkillSearch, grow_study, has_grown
+from kaccess.study.growing import (
+    Growth,
+    SkillSearch,
+    grow_study,
+    has_grown,
+    needs_skills,
+)
 from kaccess.study.lock import claim_cluster, claim_graph
 from kaccess.study.marking import unmark_partial
 from kaccess.study.origin import describe_origin
@@ -100,7 +106,7 @@ def run(
     engine: _AnyEngine = "mujoco",
     watch: Watch = run_silently,
 ) -> Study:
-    """Run all stages on a robot except `search`, or resume them.
+    """Run all stages on a robot, or resume them; `search` only where moves fail.
 
     Args:
         robot: Name of a robot, or path of an MJCF or URDF file.
@@ -118,7 +124,11 @@ def run(
     made = watch(sample, robot, study, poses, model=model, engine=engine)
     some = PairsConfig(pairs=pairs or size.pairs)
     watch(access, made, AccessConfig(), engine=engine, pairs=some)
-    if made.plan is not None and size.growth:
+    if size.search and needs_skills(made):
+        skills = replace(size.search, seed=seed)
+        task = SkillConfig(task="fall-recovery")
+        watch(search, made, task, skills, engine=engine)
+    if size.growth and made.plan is not None:
         growth = replace(size.growth, seed=seed)
         if not has_grown(made, growth):
             watch(grow, made, growth, engine=engine)

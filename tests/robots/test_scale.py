@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kaccess import AccessConfig, load_robot
+from kaccess import AccessConfig, RobotConfig, load_robot
 from kaccess.config import TASKS, ForBittle, SampleConfig, Scale, StillConfig
 from kaccess.config.learning import PlayConfig, SkillConfig
 from kaccess.config.scale import round_to_digits
@@ -138,3 +138,12 @@ def test_scaled_numbers_have_three_digits():
     np.testing.assert_array_equal(
         [round_to_digits(value) for value in values], [0.0, 0.0123, -2350.0, 10.0]
     )
+
+
+def test_a_larger_robot_has_more_time_in_a_test_unless_it_is_given(bittle):
+    assert bittle.test_seconds == 3.0
+    tiny = load_robot(TINY)
+    assert tiny.test_seconds == tiny.scale.fit(ForBittle(3.0, "s")) != 3.0
+    given = load_robot(TINY, RobotConfig(test_time=7.0))
+    assert given.test_seconds == 7.0
+    assert given.fingerprint != tiny.fingerprint  # scores cannot be compared

@@ -173,3 +173,15 @@ def test_a_study_without_what_growth_needs_is_refused(study, harm, message):
     with pytest.raises(InputError, match=message):
         pipeline.search(study, UP, SEARCH)
     assert not (study / "graph.npz").exists()
+
+
+@pytest.mark.parametrize(("share", "needed"), [(0.5, True), (1.0, False)])
+def test_skills_are_needed_where_few_poses_have_a_route(
+    study, monkeypatch, share, needed
+):
+    opened = Study(study)
+    n = len(opened.plan.n_moves)
+    monkeypatch.setattr(opened.plan, "n_moves", (np.arange(n) < share * n).astype(int))
+    assert growing.needs_skills(opened) is needed
+    pipeline.search(study, UP, SEARCH)
+    assert not growing.needs_skills(Study(study))  # not a second time

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kaccess.config.checks import Poses, check_fields
 from kaccess.config.learning import SacConfig, TrainConfig
 from kaccess.config.names import PresetName
-from kaccess.config.study import GrowConfig
+from kaccess.config.study import GetUpConfig, GrowConfig
 
 __all__ = ["PRESETS", "Preset"]
 
@@ -19,6 +19,8 @@ class Preset:
     """Number of poses."""
     pairs: str | None = None
     """Share of the pairs that is estimated, such as 20%; None for all of them."""
+    search: GetUpConfig | None = None
+    """How skills are searched for where moves do not suffice; None for no search."""
     growth: GrowConfig | None = None
     """How the posture graph grows; None for no growth."""
     train: TrainConfig | None = None
@@ -36,6 +38,7 @@ PRESETS: Mapping[PresetName, Preset] = {
     "tiny": Preset(poses=20),
     "quick": Preset(
         poses=200,
+        search=GetUpConfig(),
         growth=GrowConfig(),
         train=TrainConfig(
             starts=("guided-rnd", "rnd"),
@@ -46,6 +49,6 @@ PRESETS: Mapping[PresetName, Preset] = {
         ),
         sac=SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500),
     ),
-    "paper": Preset(poses=1000, growth=GrowConfig(most=1500)),
+    "paper": Preset(poses=1000, search=GetUpConfig(), growth=GrowConfig(most=1500)),
 }
 """Sizes of a whole run, by name."""

@@ -107,6 +107,9 @@ class RobotConfig:
     kd: Positive | None = None
     """Damping of all servos [N m s/rad]; by default the model's, or kp/20 s for torque
     motors."""
+    test_time: Positive | None = None
+    """Time that the robot has to get up in each test [s]; by default 3 s for Bittle,
+    and more for a larger robot. A humanoid may need 10 s."""
     robots_path: str | None = None
     """Folder with robots, such as a local copy of MuJoCo Menagerie, for names such as
     menagerie:unitree_go1; by default they are downloaded."""

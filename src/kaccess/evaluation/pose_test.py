@@ -1,7 +1,7 @@
 """How well a policy does from many poses, without exploration noise.
 
 A policy starts at rest in each test pose and acts for 3 s, as in the paper, section
-III-D. The task decides what counts as success.
+III-D; a larger robot has more time. The task decides what counts as success.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 
 from kaccess.base.stats import Interval, wilson
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import TEST_SECONDS, EngineConfig, EngineName
+from kaccess.config import EngineConfig, EngineName
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.episodes import Episodes, turn_heading
 from kaccess.envs.ground import find_shapes
@@ -125,7 +125,7 @@ class PoseTest:
         self._n_policies = n_policies
         self.place(qpos)
         task = task.fit_to(robot)
-        self._n_steps = round(robot.scale.fit(TEST_SECONDS) * task.control_rate)
+        self._n_steps = round(robot.test_seconds * task.control_rate)
         self._episodes = Episodes(
             task, robot, len(self._qpos), conditions=self._conditions, engine=engine
         )

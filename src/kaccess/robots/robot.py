@@ -15,7 +15,7 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import RobotConfig, Scale
+from kaccess.config import TEST_SECONDS, RobotConfig, Scale
 from kaccess.config.scale import round_to_digits
 from kaccess.robots.contacts import (
     find_collision_margins,
@@ -143,6 +143,11 @@ class Robot:
         """How large the robot is, compared with Bittle."""
         n_feet = len(np.unique(find_limbs(self.model, np.array(self.feet, int))))
         return self._make_scale(self.stance.qpos, n_feet)
+
+    @property
+    def test_seconds(self) -> float:
+        """Time that it has to get up in each test [s]."""
+        return self.config.test_time or self.scale.fit(TEST_SECONDS)
 
     @cached_property
     def rough_scale(self) -> Scale:
@@ -278,9 +283,13 @@ class Robot:
 
 
 def _describe_choices(config: RobotConfig) -> dict[str, np.ndarray]:
-    """Return what the user has set about the standing pose, for the fingerprint."""
-    feet = np.frombuffer("\n".join(config.feet).encode(), np.uint8)
-    return {"feet": feet} if config.feet else {}
+    """Return what the user has set about the goal, for the fingerprint."""
+    choices = {}
+    if config.feet:
+        choices["feet"] = np.frombuffer("\n".join(config.feet).encode(), np.uint8)
+    if config.test_time:
+        choices["test_time"] = np.array(config.test_time)
+    return choices
 
 
 def _find_geoms(robot: Robot, name: str) -> list[int]:

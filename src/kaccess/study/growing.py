@@ -14,9 +14,17 @@ from kaccess.engines.stepper import Stepper
 from kaccess.poses import Stream, draw_poses
 from kaccess.study.study import Study
 
-__all__ = ["Growth", "SkillSearch", "grow_study", "has_grown", "search_get_ups"]
+__all__ = [
+    "Growth",
+    "SkillSearch",
+    "grow_study",
+    "has_grown",
+    "needs_skills",
+    "search_get_ups",
+]
 
 _GROWTH_FILE = "growth.json"
+_ENOUGH = 0.9  # share of poses with a route; with fewer, single moves do not suffice
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,14 @@ def has_grown(study: Study, config: GrowConfig) -> bool:
     """Return whether growth with these settings has come to its end."""
     stored = read_json(study.path / _GROWTH_FILE)
     return bool(stored.get("done")) and stored.get("settings") == asdict(config)
+
+
+def needs_skills(study: Study) -> bool:
+    """Return whether too few poses have a route, and no skill was searched for yet."""
+    plan, graph = study.plan, study.graph
+    if plan is None or graph is None or graph.commands.is_skill.any():
+        return False
+    return bool((plan.n_moves > 0).mean() < _ENOUGH)
 
 
 def _write_rounds(

@@ -17,6 +17,7 @@ _ROBOT = {
     "feet?": [str],
     "kp?": (None, NUMBER),
     "kd?": (None, NUMBER),
+    "test_time?": (None, NUMBER),
     "robots_path?": (None, str),
 }
 _LOADED = {

@@ -21,7 +21,6 @@ from kaccess.base.json_files import write_json
 from kaccess.base.settings import Settings, describe_changes
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import (
-    TEST_SECONDS,
     AccessConfig,
     RobotConfig,
     SampleConfig,
@@ -201,7 +200,7 @@ class Study(ResultFiles):
     @property
     def test_seconds(self) -> float:
         """Time that a policy has in each test [s]."""
-        return self.robot.scale.fit(TEST_SECONDS)
+        return self.robot.test_seconds
 
     @cached_property
     def poses(self) -> Poses:

@@ -4,7 +4,7 @@ import numpy as np
 
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray, IntArray
-from kaccess.config import TEST_SECONDS, EngineConfig, EngineName
+from kaccess.config import EngineConfig, EngineName
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.curriculum import AlongRoutes, Curriculum, RollIn, RouteStates
 from kaccess.envs.episodes import Episodes
@@ -65,7 +65,7 @@ def follow_routes(
     robot, conditions = study.robot, conditions or Conditions()
     guide = Guide.of(study, len(qpos), task=task)
     episodes = Episodes(task, robot, len(qpos), conditions=conditions, engine=engine)
-    n_steps = round(robot.scale.fit(TEST_SECONDS) * episodes.task.control_rate)
+    n_steps = round(robot.test_seconds * episodes.task.control_rate)
     placed = place_test_poses(qpos, robot, conditions)
     pages = [
         _read(episodes)

@@ -10,7 +10,6 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.rotations import gravity_in_body
 from kaccess.base.types import Array, IntArray
-from kaccess.config import TEST_SECONDS
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.task import Task
 from kaccess.evaluation.held_out import get_test_poses
@@ -76,9 +75,7 @@ def find_motion(
     except InputError as error:
         logger.warning("The page does not show %s: %s", task.name, error)
         return None
-    recording = record(
-        task, study.robot, policy.act, qpos, seconds=study.robot.scale.fit(TEST_SECONDS)
-    )
+    recording = record(task, study.robot, policy.act, qpos, seconds=study.test_seconds)
     return _cut(recording, choose_robot(recording), name, study.robot)
 
 

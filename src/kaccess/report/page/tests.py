@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kaccess.config import TEST_SECONDS
 from kaccess.evaluation.curves import Curves
 from kaccess.report.figures import draw_success
 from kaccess.report.figures.style import figure_style, make_figure
@@ -40,7 +39,7 @@ def make_tests_section(contents: Contents) -> Section:
         if task not in tested:
             text = f"{RunsName(task).label} has not been tested yet."
             parts.append(Missing(text, _name_command(contents, task)))
-    seconds = contents.poses.robot.scale.fit(TEST_SECONDS)
+    seconds = contents.poses.robot.test_seconds
     lead = f"From test poses that no policy trained on, {seconds:g} s each."
     return Section("tests", "Tests", lead if contents.policies else "", parts)
 
@@ -82,7 +81,7 @@ def _make_table(contents: Contents, test: TestName, scores: list[Score]) -> Tabl
         *("starts", "episodes", "seeds", "reward (SD)", "best seed", "worst seed"),
         *("all seeds", "time", "work", *(["the paper"] if paper else [])),
     )
-    seconds = contents.poses.robot.scale.fit(TEST_SECONDS)
+    seconds = contents.poses.robot.test_seconds
     note = (
         f"Seeds: strict success within {seconds:g} s. The interval (95 %) is a "
         "bootstrap over seeds and poses, which is too narrow if there are few seeds; "

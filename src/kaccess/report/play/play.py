@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kaccess.base.errors import InputError
-from kaccess.config import TEST_SECONDS, PlayConfig, check_left_out
+from kaccess.config import PlayConfig, check_left_out
 from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.held_out import get_test_poses
@@ -129,5 +129,5 @@ def _play_shipped(name: str, config: PlayConfig) -> Played:
     start = place_test_poses(qpos, robot, under)[pose]
     seconds = robot.scale.fit(config.seconds)
     clip = record_policy(task, robot, act, start, seconds=seconds, conditions=under)
-    in_time = robot.scale.fit(TEST_SECONDS)
+    in_time = robot.test_seconds
     return Played(clip, describe_test(scores, task, in_time), scores)
