@@ -71,15 +71,19 @@ def test_policies_are_tested_and_shown_like_those_of_sac(learned, tmp_path):
     assert sorted(curves) == ["ppo-along-rnd", "ppo-drop", "ppo-rnd"]
 
 
+@pytest.mark.parametrize("engine", ["mujoco", "warp"])
 @pytest.mark.parametrize("starts", ["rollin-rnd", "rnd"])
-def test_an_interrupted_training_continues(study, starts):
+def test_an_interrupted_training_continues(study, starts, engine):
     """It equals a training without interruption, the curriculum included."""
+    if engine == "warp":
+        pytest.importorskip("mujoco_warp")
 
     def interrupt(done, total, metrics):
         if done >= 120:
             raise KeyboardInterrupt
 
-    config, ppo = replace(CONFIG, starts=(starts,)), replace(PPO, steps=240)
+    config = replace(CONFIG, starts=(starts,), engine=engine)
+    ppo = replace(PPO, steps=240)
     whole = shutil.copytree(study, study.parent / "whole")
     train(whole, config, ppo)
     with pytest.raises(KeyboardInterrupt):
@@ -171,3 +175,13 @@ def test_drops_are_in_the_air_and_the_rest_stands(clustered):
     ground, itself = study.robot.find_contacts(drops.qpos[:-1])
     assert not ground.any() and not itself.any()
     assert len(np.unique(drops.qpos[:-1], axis=0)) == len(drops) - 1
+
+
+def test_robots_on_the_device_are_tested_on_the_host():
+    assert replace(CONFIG, engine="warp").tested_in == "mujoco"
+    assert replace(CONFIG, engine="warp", test_engine="warp").tested_in == "warp"
+
+
+def test_sac_does_not_learn_on_the_device(study, capsys):
+    sentence = refusal(capsys, "train", study, "--engine", "warp")
+    assert "SAC does not learn in warp" in sentence

@@ -100,11 +100,12 @@ class TrainConfig:
     test_anew: bool = True
     """Draw the poses of each test anew, from five times as many, so that nobody is
     lucky twice. Otherwise all tests have the same poses."""
-    engine: Literal["mujoco", "bullet"] = "mujoco"
-    """Simulator to learn in: mujoco, or bullet (PyBullet, the paper's)."""
+    engine: EngineName = "mujoco"
+    """Simulator to learn in: mujoco; bullet (PyBullet, the paper's); or, by PPO, warp:
+    thousands of robots that stay on the GPU."""
     test_engine: EngineName | None = None
     """Simulator of the tests of the learning curve, if not that of the training: warp
-    (GPU) for many learners."""
+    (GPU) for many learners. Learners in warp are tested in mujoco by default."""
     conditions: str = ""
     """Conditions of training and tests, if not those of the study, such as
     torque=0.6,delay=0.04. Names: torque, friction, mass, slope, delay, filter, gain,
@@ -121,10 +122,20 @@ class TrainConfig:
     @property
     def tested_in(self) -> EngineName:
         """Simulator of the tests of the learning curve."""
-        return self.test_engine or self.engine
+        return self.test_engine or self.host_engine
+
+    @property
+    def host_engine(self) -> EngineName:
+        """Simulator of what is computed before and beside the training."""
+        return "mujoco" if self.engine == "warp" else self.engine
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.engine == "warp" and self.algorithm != "ppo":
+            raise InputError(
+                "SAC does not learn in warp: its robots are too few for a GPU. Choose "
+                "`--algorithm ppo`, or the engine mujoco."
+            )
         if self.algorithm == "ppo":
             unused = ("episodes", "test_every")
             check_left_out(self, unused, "with `--algorithm ppo`: set `ppo.steps`")

@@ -21,7 +21,7 @@ from kaccess.envs.task import CONTROL_RATE
 from kaccess.envs.wire import Wire, count_segments
 from kaccess.robots import Robot
 
-__all__ = ["MAX_DEPTH", "RobotsBatch"]
+__all__ = ["MAX_DEPTH", "RobotsBatch", "count_substeps", "find_standing_height"]
 
 # Largest depth of a soft contact in the floor.
 MAX_DEPTH: float = ForBittle(0.01, "m")
@@ -59,7 +59,7 @@ class RobotsBatch:
         if n < 1:
             raise InputError(f"`num_envs` must be at least 1, got {n}.")
         self.robot = robot
-        self.n_substeps = _count_substeps(robot, control_rate)
+        self.n_substeps = count_substeps(robot, control_rate)
         self._low_pass = float(low_pass)
         low, high = robot.joint_range.T
         self._middle, self._half = (low + high) / 2, (high - low) / 2
@@ -86,7 +86,7 @@ class RobotsBatch:
             n,
             robot.model.nu,
             self._shapes.n_feet,
-            standing_height=_find_standing_height(robot),
+            standing_height=find_standing_height(robot),
             standing_joints=robot.get_joints(robot.standing[None])[0],
             time_step=self.n_substeps * robot.timestep,
         )
@@ -299,7 +299,8 @@ def _set_targets(
             ctrl[i, j] = low_pass * ctrl[i, j] + (1.0 - low_pass) * new
 
 
-def _count_substeps(robot: Robot, control_rate: float) -> int:
+def count_substeps(robot: Robot, control_rate: float) -> int:
+    """Return the number of physics steps in a control step."""
     ratio = 1.0 / (control_rate * robot.timestep)
     if round(ratio) < 1 or abs(ratio - round(ratio)) > 1e-6 * ratio:
         raise InputError(
@@ -310,7 +311,7 @@ def _count_substeps(robot: Robot, control_rate: float) -> int:
     return round(ratio)
 
 
-def _find_standing_height(robot: Robot) -> float:
+def find_standing_height(robot: Robot) -> float:
     """Return the height of the base with the standing pose at rest [m]."""
     if not robot.stance.stands:
         raise InputError(

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from kaccess.base.compiled import compiled
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.config import ForBittle
-from kaccess.envs.kernels import count_steps, is_upright
+from kaccess.envs.kernels import both, count_steps, is_upright, negate
 from kaccess.envs.readings import Readings
 from kaccess.envs.task import Task
 
@@ -56,11 +56,9 @@ def is_standing(now: Readings, i: int, height_tol: float, max_tilt: float) -> bo
         height_tol: Largest difference from the standing height [m].
         max_tilt: Largest tilt of the body [rad].
     """
-    return bool(
-        abs(now.height[i] - now.standing_height) < height_tol
-        and is_upright(now, i, max_tilt)
-        and not now.body_touches[i]
-    )
+    is_high = abs(now.height[i] - now.standing_height) < height_tol
+    is_level = is_upright(now, i, max_tilt)
+    return both(both(is_high, is_level), negate(now.body_touches[i]))
 
 
 @compiled

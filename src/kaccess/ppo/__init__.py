@@ -19,7 +19,7 @@ except ImportError as error:
 from kaccess.ppo.policies import PpoPolicies
 from kaccess.ppo.run import PpoPlan, PpoRun
 from kaccess.ppo.train import train
-from kaccess.ppo.vector import HostEnv, RobotsEnv, TensorEnv, TensorOutcome
+from kaccess.ppo.vector import HostEnv, RobotsEnv
 
 __all__ = [
     "HostEnv",
@@ -27,7 +27,5 @@ __all__ = [
     "PpoPolicies",
     "PpoRun",
     "RobotsEnv",
-    "TensorEnv",
-    "TensorOutcome",
     "train",
 ]

@@ -11,9 +11,10 @@ import torch
 
 from kaccess.base.types import Array, BoolArray
 from kaccess.config import PpoConfig
+from kaccess.gpu.interface import TensorEnv
 from kaccess.ppo.algorithm import LOSSES, make_runner
 from kaccess.ppo.policies import PpoPolicies
-from kaccess.ppo.vector import NotFiniteError, RobotsEnv, TensorEnv
+from kaccess.ppo.vector import NotFiniteError, RobotsEnv
 from kaccess.sac import Checkpoint, Plan
 from kaccess.sac.device import find_device
 from kaccess.sac.streams import Stream, make_rng

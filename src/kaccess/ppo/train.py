@@ -9,8 +9,8 @@ import torch
 
 from kaccess.base.types import TrainProgress
 from kaccess.config import PpoConfig
+from kaccess.gpu.interface import TensorEnv
 from kaccess.ppo.run import PpoPlan, PpoRun
-from kaccess.ppo.vector import TensorEnv
 from kaccess.sac import CurveTests, RunFolder, Trained
 from kaccess.sac.device import explain_memory
 from kaccess.sac.loop import drive

@@ -59,7 +59,7 @@ def make_learners(
     """Return the learners of a run: each kind of starts with each seed."""
     learners: list[Learner] = []
     seeds = _list_seeds(config)
-    engine = EngineConfig(engine=config.engine, threads=n_threads)
+    engine = EngineConfig(engine=config.host_engine, threads=n_threads)
     for text in config.starts:
         names = [LearnerName.of(text, seed, config.algorithm).text for seed in seeds]
         prefix, rest = split_prefix(text)

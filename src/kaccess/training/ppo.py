@@ -31,6 +31,7 @@ from kaccess.training.train import (
 )
 
 if TYPE_CHECKING:  # torch is loaded only to train
+    from kaccess.gpu import TensorEnv
     from kaccess.ppo import PpoPlan
 
 __all__ = ["train_by_ppo"]
@@ -98,7 +99,7 @@ class _Training:
         self, learner: Learner, progress: TrainProgress | None
     ) -> Mapping[str, str]:
         """Train one learner; return a message, by its name, if it broke down."""
-        from kaccess.ppo import HostEnv, train
+        from kaccess.ppo import train
         from kaccess.sac import CurveTests, RunFolder
 
         kind, every = LearnerName.parse(learner.name).starts, self.ppo.test_every
@@ -111,7 +112,7 @@ class _Training:
                 every=every,
             )
             trained = train(
-                HostEnv(self._make_env(learner)),
+                self._make_env(learner),
                 self.ppo,
                 plan=self._make_plan(learner),
                 folder=RunFolder(self.folder, checkpoint),
@@ -126,16 +127,24 @@ class _Training:
     def _conditions(self) -> Conditions:
         return find_conditions(self.config)
 
-    def _make_env(self, learner: Learner) -> RobotVectorEnv:
+    def _make_env(self, learner: Learner) -> "TensorEnv":
+        n, robot = self.ppo.robots, self.study.robot
+        task = replace(self.task, episode_steps=self.ppo.episode_steps)
+        starts, conditions = learner.starts, self._conditions
+        if self.config.engine == "warp":
+            from kaccess.gpu import TensorRobots
+
+            device = "cpu" if self.device == "cpu" else None
+            return TensorRobots(
+                n, task, robot, starts=starts, conditions=conditions, device=device
+            )
+        from kaccess.ppo import HostEnv
+
         engine = EngineConfig(engine=self.config.engine, threads=self.n_threads)
-        return RobotVectorEnv(
-            self.ppo.robots,
-            replace(self.task, episode_steps=self.ppo.episode_steps),
-            robot=self.study.robot,
-            starts=learner.starts,
-            conditions=self._conditions,
-            engine=engine,
+        env = RobotVectorEnv(
+            n, task, robot=robot, starts=starts, conditions=conditions, engine=engine
         )
+        return HostEnv(env)
 
     def _make_plan(self, learner: Learner) -> "PpoPlan":
         from kaccess.ppo import PpoPlan

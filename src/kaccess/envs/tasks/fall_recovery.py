@@ -14,6 +14,9 @@ from kaccess.base.compiled import compiled
 from kaccess.base.types import Array, IntArray
 from kaccess.config import ForBittle
 from kaccess.envs.kernels import (
+    as_number,
+    count_true,
+    negate,
     rbf,
     square,
     square_distance,
@@ -91,8 +94,8 @@ def _judge(
 ) -> None:
     for i in rows:
         height_error = now.height[i] - now.standing_height
-        c_b = 0.0 if now.body_touches[i] else 1.0
-        c_f = w.contact_per_foot * now.foot_touches[i].sum()
+        c_b = as_number(negate(now.body_touches[i]))
+        c_f = w.contact_per_foot * count_true(now.foot_touches[i])
         lift = square_norm(now.foot_distance[i])
         action = square_distance(now.target[i], now.joints[i])
 

@@ -1,0 +1,102 @@
+"""Time robots that stay on the GPU: a whole step against its physics alone.
+
+python benchmarks/bench_tensors.py --out benchmarks/results/tensors.json
+python benchmarks/bench_tensors.py --sizes 16 --device cpu --n-steps 5
+
+In each run, side by side: the physics alone, whole steps of `TensorRobots`, and those
+of `RobotVectorEnv` with the engine warp, which copies states to the host.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import tyro
+
+from kaccess import load_robot
+from kaccess.base.machine import describe_machine
+from kaccess.config import EngineConfig
+from kaccess.envs import RobotVectorEnv
+from kaccess.envs.tasks import make_task
+from kaccess.gpu import TensorRobots
+from kaccess.robots import Robot
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings of the measurement."""
+
+    robot: str = "bittle"
+    """Name of a robot, or path of its file."""
+    sizes: tuple[int, ...] = (4096, 16384)
+    """Numbers of robots."""
+    n_steps: int = 100
+    """Control steps in a run, with random actions."""
+    repeats: int = 3
+    """Runs of each kind, in turns; the fastest counts."""
+    device: str | None = None
+    """Device of Warp; by default the first GPU."""
+    out: Path | None = None
+    """JSON file to write."""
+
+
+def make_kinds(config: Config, robot: Robot, n: int) -> dict[str, Callable[[], object]]:
+    """Return functions that make one control step of n robots, by name."""
+    task = make_task("fall-recovery", robot)
+    env = TensorRobots(n, task, robot, device=config.device)
+    env.reset(range(n))
+    host = RobotVectorEnv(
+        n, task, robot=robot, engine=EngineConfig(engine="warp", device=config.device)
+    )
+    host.reset(seed=0)
+    actions = 2 * torch.rand(n, env.act_dim, device=env.device) - 1
+    on_host = actions.cpu().numpy()
+    return {
+        "physics": env._worlds.step,
+        "tensors": lambda: env.step(actions),
+        "host": lambda: host.step(on_host),
+    }
+
+
+def measure(step: Callable[[], object], n_steps: int) -> float:
+    """Return the time of a step [s]."""
+    step()
+    _wait()
+    start = time.perf_counter()
+    for _ in range(n_steps):
+        step()
+    _wait()
+    return (time.perf_counter() - start) / n_steps
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def main(config: Config) -> None:
+    robot, runs = load_robot(config.robot), list[dict[str, Any]]()
+    print("robots  kind     ms/step  control steps/s  of the physics alone")
+    for n in config.sizes:
+        kinds = make_kinds(config, robot, n)
+        best = dict.fromkeys(kinds, float("inf"))
+        for _ in range(config.repeats):
+            for name, step in kinds.items():
+                best[name] = min(best[name], measure(step, config.n_steps))
+        for name, seconds in best.items():
+            share = best["physics"] / seconds
+            runs.append({"robots": n, "kind": name, "seconds": seconds, "share": share})
+            rate = n / seconds
+            print(f"{n:6}  {name:7}  {1e3 * seconds:7.2f}  {rate:15,.0f}  {share:.0%}")
+    if config.out:
+        record = {"config": asdict(config), "machine": describe_machine(), "runs": runs}
+        config.out.parent.mkdir(parents=True, exist_ok=True)
+        config.out.write_text(json.dumps(record, indent=1, default=str) + "\n")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))

@@ -1,0 +1,217 @@
+"""Thousands of robots in episodes, on tensors that stay on their device.
+
+It is the counterpart of `RobotVectorEnv` for learners on a GPU: the same task, the same
+observations and rewards up to rounding. A robot whose episode ends begins the next one
+within the same step.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kaccess.base.errors import InputError
+from kaccess.envs.arguments import Starts, assign_starts
+from kaccess.envs.conditions import Conditions
+from kaccess.envs.curriculum import Curriculum
+from kaccess.envs.ground import find_shapes
+from kaccess.envs.observations import OBSERVATIONS
+from kaccess.envs.readings import JointAddresses, Readings
+from kaccess.envs.robots_batch import count_substeps, find_standing_height
+from kaccess.envs.task import Task
+from kaccess.gpu.interface import TensorOutcome
+from kaccess.gpu.on_tensors import ALL, on_tensors
+from kaccess.gpu.readings import TensorReader, rotate_into_body
+from kaccess.gpu.starts import Bank, MovingStarts, TensorStarts
+from kaccess.gpu.worlds import Worlds
+from kaccess.robots import Robot
+
+__all__ = ["TensorRobots"]
+
+
+class TensorRobots:
+    """n robots on a device, each in an episode of its own; a `TensorEnv`.
+
+    Args:
+        n: Number of robots.
+        task: Learning task.
+        robot: Robot.
+        starts: Where episodes begin; by default in the standing pose.
+        conditions: Differences from the physics of the study, the same for all robots.
+        device: Device of Warp, such as `cuda:1` or `cpu`; by default the first GPU.
+
+    Raises:
+        InputError: If the task or a condition cannot be computed on tensors.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        task: Task,
+        robot: Robot,
+        *,
+        starts: Starts | None = None,
+        conditions: Conditions | None = None,
+        device: str | None = None,
+    ) -> None:
+        conditions = conditions or Conditions()
+        _check_conditions(conditions)
+        self.task = task = conditions.adapt(task.fit_to(robot))
+        changed = conditions.apply_to(robot)
+        n_substeps = count_substeps(changed, task.control_rate)
+        self._worlds = Worlds(changed, n, n_substeps=n_substeps, device=device)
+        self.device, self.n_envs = self._worlds.device, n
+        self._reader = self._make_reader(changed, n_substeps)
+        self._starts = _make_starts(starts, robot, n, self.device)
+        self._judge = on_tensors(type(task).judge)
+        low, high = robot.joint_range.T
+        self._middle, self._half = (
+            self._send((low + high) / 2),
+            self._send(high - low) / 2,
+        )
+        limits = OBSERVATIONS[conditions.observe].get_range(task, robot)
+        self._low, self._high = (self._send(limits[:, side]) for side in (0, 1))
+        self.obs_dim, self.act_dim = len(limits), robot.model.nu
+        self.low, self.high = np.full((2, self.act_dim), [[-1.0], [1.0]])
+        self._steps = torch.zeros(n, dtype=torch.int64, device=self.device)
+        self._memory = torch.zeros(n, len(task.memory), device=self.device)
+        self._terms = torch.zeros(n, len(task.terms), device=self.device)
+        self._check_task()
+
+    def reset(self, seeds: Sequence[int]) -> Tensor:
+        """Start all episodes; return observations, (n, obs)."""
+        self._starts.seed(seeds)
+        everyone = torch.ones(self.n_envs, dtype=torch.bool, device=self.device)
+        self._begin(everyone)
+        return self._observe()
+
+    def step(self, actions: Tensor) -> TensorOutcome:
+        """Step with actions, (n, act); those beyond -1 and 1 are clipped."""
+        now = self._worlds.fields
+        new = self._middle + self._half * actions.clamp(-1.0, 1.0)
+        now.ctrl.copy_(torch.lerp(new, now.ctrl, self.task.low_pass))
+        last_quat = now.qpos[:, 3:7].clone()
+        lost = self._worlds.step()
+        now = self._worlds.fields
+        self._judge(
+            self.task, self._reader.read(now, last_quat), ALL, self._memory, self._terms
+        )
+        rewards = self._terms.sum(1).masked_fill(lost, 0.0)
+        self._steps += 1
+        timed_out = self._steps >= self.task.episode_steps
+        done, final_obs = timed_out | lost, self._observe()
+        self._starts.record(self.get_success()[0] & ~lost, done)
+        self._begin(done)
+        return TensorOutcome(
+            obs=self._observe(),
+            rewards=rewards,
+            done=done,
+            time_outs=done.clone(),  # as in `RobotVectorEnv`, nothing is terminal
+            final_obs=torch.nan_to_num(final_obs),
+        )
+
+    def get_success(self) -> tuple[Tensor, Tensor]:
+        """Return which robots have succeeded, strictly and loosely, (n,) each."""
+        memory: Any = self._memory  # comparing works on tensors as on arrays
+        strict, loose = self.task.has_succeeded(memory)
+        return cast(Tensor, strict), cast(Tensor, loose)
+
+    def set_lengths(self, lengths: Tensor) -> None:
+        """Make so many steps of each episode count as made, (n,)."""
+        self._steps.copy_(lengths)
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Return the state that the next step depends on."""
+        arrays = {name: each.cpu().numpy() for name, each in self._list_state().items()}
+        return {name: each.copy() for name, each in arrays.items()} | (
+            self._starts.get_state()
+        )
+
+    def set_state(self, state: Mapping[str, np.ndarray]) -> bool:
+        """Put back a state, after a reset; return whether that is possible."""
+        own = self._list_state()
+        if not {*own, "random"} <= state.keys():
+            return False
+        for name, tensor in own.items():
+            tensor.copy_(torch.from_numpy(state[name].copy()))
+        self._starts.set_state(state)
+        return True
+
+    def _list_state(self) -> dict[str, Tensor]:
+        now = self._worlds.fields
+        return {
+            "qpos": now.qpos,
+            "qvel": now.qvel,
+            "ctrl": now.ctrl,
+            "warm_start": self._worlds.warm_start,
+            "steps": self._steps,
+            "memory": self._memory,
+        }
+
+    def _begin(self, rows: Tensor) -> None:
+        """Begin new episodes of some robots, (n,) bool."""
+        self._worlds.place(rows, self._starts.draw(rows))
+        self._steps.masked_fill_(rows, 0)
+        self._memory.masked_fill_(rows[:, None], 0.0)
+
+    def _observe(self) -> Tensor:
+        """Return observations, (n, obs); they need no positions of geoms."""
+        now = self._worlds.fields
+        gravity = rotate_into_body(self._reader.down, now.qpos[:, 3:7])
+        joints = now.qpos[:, self._reader.joint_adr]
+        obs = torch.cat([gravity, now.qvel[:, 3:6], joints], dim=1)
+        return torch.clamp(obs, self._low, self._high)
+
+    def _make_reader(self, robot: Robot, n_substeps: int) -> TensorReader:
+        velocity = robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]]
+        return TensorReader(
+            find_shapes(robot),
+            JointAddresses(robot.joint_adr.astype(int), velocity.astype(int)),
+            standing_height=find_standing_height(robot),
+            standing_joints=robot.get_joints(robot.standing[None])[0],
+            time_step=n_substeps * robot.timestep,
+            like=self._worlds.fields.qpos,
+        )
+
+    def _check_task(self) -> None:
+        """Judge once: a task with branches on the numbers of a robot cannot."""
+        now = self._worlds.fields
+        readings: Readings = self._reader.read(now, now.qpos[:, 3:7])
+        try:
+            self._judge(self.task, readings, ALL, self._memory.clone(), self._terms)
+        except (RuntimeError, TypeError, IndexError) as error:
+            raise InputError(
+                f"The rewards of the task {self.task.name!r} cannot be computed on "
+                "tensors: write them with the functions of `kaccess.envs.kernels`, "
+                "without `if`. Or choose the engine mujoco."
+            ) from error
+
+    def _send(self, array: np.ndarray) -> Tensor:
+        return torch.as_tensor(array, dtype=torch.float32, device=self.device)
+
+
+def _make_starts(
+    starts: Starts | None, robot: Robot, n: int, device: torch.device
+) -> TensorStarts:
+    (checked,) = assign_starts(starts, robot, 1)
+    if isinstance(checked, Curriculum):
+        return MovingStarts(checked, robot, n, device)
+    return Bank(checked, robot, n, device)
+
+
+def _check_conditions(conditions: Conditions) -> None:
+    """Refuse conditions that differ from robot to robot, or reach beyond the model."""
+    nominal = Conditions()
+    odd = [
+        name
+        for name in ("delay", "observe")
+        if getattr(conditions, name) != getattr(nominal, name)
+    ]
+    if conditions.is_drawn or conditions.is_sloped or odd:
+        raise InputError(
+            f"Robots on tensors cannot have the conditions {conditions.text!r}: they "
+            "share one model, on level ground, and observe joints at once. Choose the "
+            "engine mujoco."
+        )

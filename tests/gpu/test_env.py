@@ -1,0 +1,188 @@
+"""Robots on tensors, on Warp's CPU device: the same code as on a GPU."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco_warp")
+pytest.importorskip("torch")
+
+import torch
+
+from kaccess import InputError
+from kaccess.config import EngineConfig
+from kaccess.envs import Conditions, RobotVectorEnv
+from kaccess.envs.curriculum import AlongRoutes
+from kaccess.envs.tasks import make_task
+from kaccess.gpu import TensorRobots, worlds
+from kaccess.starts import InitialStates
+from tests.envs.test_curriculum import make_rest, make_routes
+
+N, LIMIT = 4, 5
+WARP = EngineConfig(engine="warp", device="cpu")
+
+
+def make_starts(robot):
+    """Return two starts: standing, and a little above it."""
+    qpos = np.repeat(robot.standing[None], 2, axis=0)
+    qpos[1, 2] += 0.1
+    return InitialStates(qpos, np.array([0.25, 0.75]), ("a", "b"), robot.fingerprint)
+
+
+def make(robot, n=N, task="fall-recovery", limit=LIMIT, **options):
+    options.setdefault("starts", make_starts(robot))
+    made = make_task(task, robot)
+    object.__setattr__(made, "episode_steps", limit)
+    return TensorRobots(n, made, robot, device="cpu", **options)
+
+
+def draw_actions(n_steps, robot, n=N):
+    shape = (n_steps, n, robot.model.nu)
+    return np.random.default_rng(0).uniform(-1.2, 1.2, shape)
+
+
+@pytest.fixture
+def env(tiny):
+    return make(tiny)
+
+
+def test_observations_rewards_and_resets_equal_those_of_the_host(tiny, env):
+    obs = env.reset(range(N))
+    host = RobotVectorEnv(
+        N,
+        env.task,
+        robot=tiny,
+        starts=make_starts(tiny),
+        engine=WARP,
+    )
+    now = env.get_state()["qpos"].astype(float)
+    first, _ = host.reset(options={"qpos": now})
+    np.testing.assert_allclose(obs, first, atol=1e-6)
+    for step, action in enumerate(draw_actions(LIMIT, tiny)):
+        outcome = env.step(torch.from_numpy(action).float())
+        expected = host.step(action)
+        last = step == LIMIT - 1
+        final = expected[4]["final_obs"] if last else expected[0]
+        np.testing.assert_allclose(
+            outcome.final_obs, np.stack(final), rtol=2e-5, atol=1e-5
+        )
+        np.testing.assert_allclose(outcome.rewards, expected[1], atol=1e-5)
+        np.testing.assert_array_equal(outcome.done, expected[3])
+        np.testing.assert_array_equal(outcome.time_outs, expected[3])
+    assert outcome.done.all()
+    heights = env.get_state()["qpos"][:, 2] - tiny.standing[2]
+    assert np.isin(heights.round(5), [0.0, 0.1]).all()  # at their next starts
+    assert not np.allclose(outcome.obs, outcome.final_obs)
+    assert not env.get_state()["steps"].any() and not env.get_state()["memory"].any()
+
+
+def test_starts_are_drawn_by_their_weights_and_seeds(tiny):
+    env = make(tiny, n=400)
+    heights = []
+    for seeds in (range(400), range(400), range(1, 401)):
+        env.reset(seeds)
+        heights.append(env.get_state()["qpos"][:, 2])
+    np.testing.assert_array_equal(heights[0], heights[1])
+    assert (heights[0] != heights[2]).any()
+    share = (heights[0] > tiny.standing[2] + 0.05).mean()
+    assert 0.68 < share < 0.82  # 0.75, within three standard deviations
+
+
+def test_only_robots_whose_episode_ended_begin_anew(tiny, env):
+    env.reset(range(N))
+    env.set_lengths(torch.tensor([0, LIMIT - 1, 0, 0]))
+    before = env.get_state()["qpos"]
+    outcome = env.step(torch.zeros(N, tiny.model.nu))
+    assert outcome.done.tolist() == [False, True, False, False]
+    now = env.get_state()
+    assert now["steps"].tolist() == [1, 0, 1, 1]
+    same = (outcome.obs == outcome.final_obs).all(1)
+    assert same.tolist() == [True, False, True, True]
+    assert (now["qvel"][1] == 0).all() and (now["qvel"][[0, 2, 3]] != 0).any()
+    assert (now["qpos"] != before).any(1)[[0, 2, 3]].all()
+
+
+def test_a_diverged_robot_gets_no_reward_and_a_new_episode(tiny, env):
+    env.reset(range(N))
+    env._worlds.fields.qvel[2, 0] = torch.nan
+    outcome = env.step(torch.zeros(N, tiny.model.nu))
+    assert outcome.done.tolist() == [False, False, True, False]
+    assert outcome.rewards[2] == 0 and (outcome.rewards[:2] > 0).all()
+    assert torch.isfinite(outcome.obs).all() and torch.isfinite(outcome.final_obs).all()
+    later = env.step(torch.zeros(N, tiny.model.nu))
+    assert not later.done.any() and torch.isfinite(later.rewards).all()
+
+
+def test_a_stored_state_continues_alike(tiny, env):
+    env.reset(range(N))
+    actions = torch.from_numpy(draw_actions(2 * LIMIT + 2, tiny)).float()
+    for action in actions[:2]:
+        env.step(action)
+    state = env.get_state()
+    expected = [env.step(action) for action in actions[2:]]
+    other = make(tiny)
+    other.reset(range(9, 9 + N))
+    assert other.set_state(state)
+    for action, before in zip(actions[2:], expected, strict=True):
+        outcome = other.step(action)
+        for name, value in vars(before).items():
+            np.testing.assert_array_equal(getattr(outcome, name), value, err_msg=name)
+    assert not other.set_state({})
+
+
+def test_curricula_learn_how_episodes_end(tiny):
+    curriculum = AlongRoutes(make_rest(tiny), make_routes(tiny))
+    env = make(tiny, n=64, starts=curriculum)
+    env.reset(range(64))
+    now = env.get_state()
+    moving = now["qvel"][:, 0] > 0
+    assert moving.any() and not moving.all()
+    assert (now["drawn"] >= 0).sum() >= moving.sum()
+    for _ in range(LIMIT):
+        env.step(torch.zeros(64, tiny.model.nu))
+    assert (env.get_state()["drawn"] != now["drawn"]).any()
+    env._worlds.fields.qpos[:] = torch.from_numpy(tiny.standing).float()
+    success = torch.ones(64, dtype=torch.bool)
+    env._starts.record(success, success)
+    assert curriculum.success.max() > 0
+
+
+def test_buffers_that_are_too_small_grow_and_the_episode_ends(
+    tiny, monkeypatch, caplog
+):
+    monkeypatch.setattr(worlds, "_LOOK_EVERY", 2)
+    env = make(tiny)
+    env.reset(range(N))
+    env._worlds._overflow[1] = 2**30 - 1
+    monkeypatch.setattr(env._worlds, "_advance", lambda: None)
+    small = env._worlds._buffers
+    outcome = env.step(torch.zeros(N, tiny.model.nu))
+    assert outcome.done.tolist() == [False, True, False, False]
+    kept = env.get_state()["qpos"]
+    env._worlds._overflow.zero_()
+    env.step(torch.zeros(N, tiny.model.nu))
+    assert env._worlds._buffers.n_rows == 2 * small.n_rows
+    assert "1 robots began new episodes" in caplog.text
+    np.testing.assert_array_equal(env.get_state()["qpos"], kept)
+
+
+@pytest.mark.parametrize(
+    "conditions", ["randomize=1", "slope=5", "delay=0.04", "noise=1", "observe=imu"]
+)
+def test_conditions_that_differ_between_robots_are_refused(tiny, conditions):
+    with pytest.raises(InputError, match="cannot have the conditions"):
+        make(tiny, conditions=Conditions.parse(conditions))
+
+
+def test_conditions_of_the_model_apply(tiny, env):
+    weak = make(tiny, conditions=Conditions.parse("torque=0.3"))
+    outcomes = []
+    for each in (env, weak):
+        each.reset(range(N))
+        action = torch.ones(N, tiny.model.nu)
+        outcomes.append([each.step(action).obs for _ in range(3)][-1])
+    assert not torch.allclose(*outcomes)
+
+
+def test_a_task_with_branches_is_refused(tiny):
+    with pytest.raises(InputError, match="'backflip' cannot be computed on tensors"):
+        make(tiny, task="backflip")
