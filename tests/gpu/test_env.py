@@ -97,7 +97,8 @@ def test_only_robots_whose_episode_ended_begin_anew(tiny, env):
     assert now["steps"].tolist() == [1, 0, 1, 1]
     same = (outcome.obs == outcome.final_obs).all(1)
     assert same.tolist() == [True, False, True, True]
-    assert (now["qvel"][1] == 0).all() and (now["qvel"][[0, 2, 3]] != 0).any()
+    for name in ("qvel", "warm_start"):
+        assert (now[name][1] == 0).all() and (now[name][[0, 2, 3]] != 0).any()
     assert (now["qpos"] != before).any(1)[[0, 2, 3]].all()
 
 
