@@ -63,9 +63,8 @@ class Bank:
         self._targets = _send(robot.get_joints(starts.qpos), device)
         self._at_rest = torch.zeros(n, robot.model.nv, device=device)
         shares = torch.as_tensor(np.cumsum(starts.weights), device=device)
-        self._shares = shares[
-            :-1
-        ].contiguous()  # so that rounding finds no state beyond
+        # Without the last, rounding finds no state beyond it.
+        self._shares = shares[:-1].contiguous()
         self._random = torch.Generator(device)
 
     def seed(self, seeds: Sequence[int]) -> None:
