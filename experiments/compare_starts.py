@@ -35,6 +35,8 @@ class Config:
     """Folder of runs, such as `train/fall-recovery` of a study, or a table (CSV)."""
     task: TaskName = "fall-recovery"
     """Task that was learned: it says how many steps an episode has."""
+    episode_steps: int | None = None
+    """Steps in an episode, if not the task's (`kaccess train --episode-steps`)."""
     more: tuple[Path, ...] = ()
     """More runs with the same settings, to be pooled with the first."""
     beside: dict[str, Path] = field(default_factory=dict)
@@ -58,7 +60,7 @@ class Config:
 
 def main(config: Config) -> None:
     paths = (config.curves, *config.more)
-    steps = make_task(config.task).episode_steps
+    steps = config.episode_steps or make_task(config.task).episode_steps
     curves = pool_curves([load_curves(path, episode_steps=steps) for path in paths])
     if config.beside:
         others = {

@@ -9,7 +9,7 @@
 #   experiments/paper/run.sh harder      # the same under six conditions, and on bittle-real: 20 minutes
 #   experiments/paper/run.sh backflip    # five distributions and two guided, for backflips: 20 minutes
 #   experiments/paper/run.sh gamma       # the same without guided-ka, with gamma 0.95 (after backflip): 14 minutes
-#   experiments/paper/run.sh robust      # ka against rnd with two other settings of SAC, 10 seeds: not run yet
+#   experiments/paper/run.sh robust      # ka against rnd with other settings of SAC, another reward, and PPO, 10 seeds; see there
 #   experiments/paper/run.sh returns     # guided or not, and backflips, with n-step returns (after guided and backflip): 25 minutes, and tests
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 #   experiments/paper/run.sh tables      # every table of docs/results.md from the files in results/, no GPU: a minute
@@ -115,12 +115,20 @@ gamma() {
   $PYTHON experiments/paper/collect.py "$STUDY-gamma" results/paper/gamma --task backflip --figures none
 }
 
-robust() {  # not run yet. Another algorithm and another reward have no flags.
-  local -A settings=([small]="--sac.hidden 128 128 --sac.learning-rate 1e-3" [short]="--sac.gamma 0.97 --sac.tau 0.02")
-  for name in small short; do
+# Regardless of the learning algorithm, of its settings and of the reward? Each is changed in turn. STEPS are those of PPO. On one
+# core: ROBUST="--device cpu --threads 1 --episode-steps 150 --sac.hidden 64 64 --sac.batch-size 64 --sac.learning-rate 1e-3" EPISODES=400
+robust() {
+  local name task options own=${ROBUST:-$COMMON}
+  for name in ${CHANGES:-plain short reward ppo}; do
+    task=fall-recovery options="--episodes $EPISODES --test-every ${TEST_EVERY:-50} $own"
+    case $name in
+      short) options="$options --sac.gamma 0.97 --sac.tau 0.02" ;;
+      reward) task=get-up options="$options --task get-up" ;;
+      ppo) options="--algorithm ppo --ppo.steps ${STEPS:-1000000}" ;;
+    esac
     copy "$STUDY-robust-$name"
-    $KACCESS train "$STUDY-robust-$name" --starts ka rnd --seeds 10 --episodes "$EPISODES" --test-every 50 $COMMON ${settings[$name]}
-    $PYTHON experiments/compare_starts.py "$STUDY-robust-$name/train/fall-recovery" --table results/paper/robust-$name.csv
+    $KACCESS train "$STUDY-robust-$name" --starts ka rnd --seeds "${ROBUST_SEEDS:-10}" $options
+    $PYTHON experiments/compare_starts.py "$STUDY-robust-$name/train/$task" --table results/paper/robust-$name.csv
   done
 }
 

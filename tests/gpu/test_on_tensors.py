@@ -99,7 +99,7 @@ def test_every_shape_is_measured_as_in_the_loop(shape, tmp_path):
     np.testing.assert_allclose(found.amin(1), loop.distance, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["fall-recovery", "stand"])
+@pytest.mark.parametrize("name", ["fall-recovery", "get-up", "stand"])
 def test_rewards_and_success_equal_those_of_the_loop(robot, name):
     task = make_task(name, robot)
     judge = on_tensors(type(task).judge)

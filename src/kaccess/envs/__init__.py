@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kaccess.envs.tasks import make_task
     from kaccess.envs.tasks.backflip import Backflip
     from kaccess.envs.tasks.fall_recovery import FallRecovery
+    from kaccess.envs.tasks.get_up import GetUp
     from kaccess.envs.tasks.stand import Stand
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Backflip",
     "Conditions",
     "FallRecovery",
+    "GetUp",
     "Readings",
     "RobotEnv",
     "RobotVectorEnv",
@@ -48,6 +50,7 @@ _MODULES = {
     "Backflip": "tasks.backflip",
     "Conditions": "conditions",
     "FallRecovery": "tasks.fall_recovery",
+    "GetUp": "tasks.get_up",
     "Readings": "readings",
     "RobotEnv": "robot_env",
     "RobotVectorEnv": "robot_env",

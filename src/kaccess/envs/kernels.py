@@ -19,6 +19,7 @@ __all__ = [
     "larger",
     "negate",
     "rbf",
+    "smaller",
     "square",
     "square_distance",
     "square_norm",
@@ -68,6 +69,12 @@ def square_tilt(gravity: Array) -> float:
 def larger(x: float, y: float) -> float:
     """Return the larger of two numbers."""
     return max(x, y)
+
+
+@compiled
+def smaller(x: float, y: float) -> float:
+    """Return the smaller of two numbers."""
+    return min(x, y)
 
 
 @compiled

@@ -33,6 +33,7 @@ _BLOCKS: Mapping[Any, Callable[..., Any]] = {
     kernels.square_distance: lambda x, y: torch.square(x - y).sum(-1),
     kernels.square_tilt: _square_tilt,
     kernels.larger: torch.maximum,
+    kernels.smaller: torch.clamp_max,
     kernels.both: torch.logical_and,
     kernels.negate: torch.logical_not,
     kernels.as_number: Tensor.float,
