@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -37,14 +38,18 @@ class Config:
     n_steps: int = 100
     """Control steps in a run, with random actions."""
     repeats: int = 3
-    """Runs of each kind, in turns; the fastest counts."""
+    """Runs of each kind, in turns; the median counts."""
     device: str | None = None
     """Device of Warp; by default the first GPU."""
     out: Path | None = None
     """JSON file to write."""
 
 
-def make_kinds(config: Config, robot: Robot, n: int) -> dict[str, Callable[[], object]]:
+Step = Callable[[int], object]
+"""Makes a control step with the actions of that number."""
+
+
+def make_kinds(config: Config, robot: Robot, n: int) -> dict[str, Step]:
     """Return functions that make one control step of n robots, by name."""
     task = make_task("fall-recovery", robot)
     env = TensorRobots(n, task, robot, device=config.device)
@@ -53,42 +58,51 @@ def make_kinds(config: Config, robot: Robot, n: int) -> dict[str, Callable[[], o
         n, task, robot=robot, engine=EngineConfig(engine="warp", device=config.device)
     )
     host.reset(seed=0)
-    actions = 2 * torch.rand(n, env.act_dim, device=env.device) - 1
+    shape = (config.n_steps, n, env.act_dim)
+    actions = 2 * torch.rand(shape, device=env.device) - 1
+    targets = env._middle + env._half * actions
     on_host = actions.cpu().numpy()
+
+    def simulate(number: int) -> None:
+        env._worlds.fields.ctrl.copy_(targets[number])
+        env._worlds.step()
+
     return {
-        "physics": env._worlds.step,
-        "tensors": lambda: env.step(actions),
-        "host": lambda: host.step(on_host),
+        "physics": simulate,
+        "tensors": lambda number: env.step(actions[number]),
+        "host": lambda number: host.step(on_host[number]),
     }
 
 
-def measure(step: Callable[[], object], n_steps: int) -> float:
+def measure(step: Step, n_steps: int, device: torch.device) -> float:
     """Return the time of a step [s]."""
-    step()
-    _wait()
+    step(0)
+    _wait(device)
     start = time.perf_counter()
-    for _ in range(n_steps):
-        step()
-    _wait()
+    for number in range(n_steps):
+        step(number)
+    _wait(device)
     return (time.perf_counter() - start) / n_steps
 
 
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 def main(config: Config) -> None:
     robot, runs = load_robot(config.robot), list[dict[str, Any]]()
+    device = torch.device(config.device or "cuda")
     print("robots  kind     ms/step  control steps/s  of the physics alone")
     for n in config.sizes:
         kinds = make_kinds(config, robot, n)
-        best = dict.fromkeys(kinds, float("inf"))
+        runs_of = {name: list[float]() for name in kinds}
         for _ in range(config.repeats):
             for name, step in kinds.items():
-                best[name] = min(best[name], measure(step, config.n_steps))
-        for name, seconds in best.items():
-            share = best["physics"] / seconds
+                runs_of[name].append(measure(step, config.n_steps, device))
+        middle = {name: median(each) for name, each in runs_of.items()}
+        for name, seconds in middle.items():
+            share = middle["physics"] / seconds
             runs.append({"robots": n, "kind": name, "seconds": seconds, "share": share})
             rate = n / seconds
             print(f"{n:6}  {name:7}  {1e3 * seconds:7.2f}  {rate:15,.0f}  {share:.0%}")

@@ -10,7 +10,7 @@ import torch
 
 from kaccess import InputError
 from kaccess.config import EngineConfig
-from kaccess.envs import Conditions, RobotVectorEnv
+from kaccess.envs import Conditions, RobotVectorEnv, Stand
 from kaccess.envs.curriculum import AlongRoutes
 from kaccess.envs.tasks import make_task
 from kaccess.gpu import TensorRobots, worlds
@@ -18,7 +18,8 @@ from kaccess.starts import InitialStates
 from tests.envs.test_curriculum import make_rest, make_routes
 
 N, LIMIT = 4, 5
-WARP = EngineConfig(engine="warp", device="cpu")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+WARP = EngineConfig(engine="warp", device=DEVICE)
 
 
 def make_starts(robot):
@@ -32,7 +33,7 @@ def make(robot, n=N, task="fall-recovery", limit=LIMIT, **options):
     options.setdefault("starts", make_starts(robot))
     made = make_task(task, robot)
     object.__setattr__(made, "episode_steps", limit)
-    return TensorRobots(n, made, robot, device="cpu", **options)
+    return TensorRobots(n, made, robot, device=DEVICE, **options)
 
 
 def draw_actions(n_steps, robot, n=N):
@@ -103,12 +104,14 @@ def test_only_robots_whose_episode_ended_begin_anew(tiny, env):
 
 
 def test_a_diverged_robot_gets_no_reward_and_a_new_episode(tiny, env):
-    env.reset(range(N))
+    first = env.reset(range(N))
     env._worlds.fields.qvel[2, 0] = torch.nan
     outcome = env.step(torch.zeros(N, tiny.model.nu))
     assert outcome.done.tolist() == [False, False, True, False]
     assert outcome.rewards[2] == 0 and (outcome.rewards[:2] > 0).all()
     assert torch.isfinite(outcome.obs).all() and torch.isfinite(outcome.final_obs).all()
+    kept = [0, 1, 2, 5, 6, 7]  # all but the angular velocity, which may be NaN
+    torch.testing.assert_close(outcome.final_obs[2, kept], first[2, kept])
     later = env.step(torch.zeros(N, tiny.model.nu))
     assert not later.done.any() and torch.isfinite(later.rewards).all()
 
@@ -182,6 +185,44 @@ def test_conditions_of_the_model_apply(tiny, env):
         action = torch.ones(N, tiny.model.nu)
         outcomes.append([each.step(action).obs for _ in range(3)][-1])
     assert not torch.allclose(*outcomes)
+
+
+def test_a_task_that_observes_something_else_is_refused(tiny):
+    class Blind(Stand):
+        def observe(self, now):
+            return 0 * super().observe(now)
+
+    with pytest.raises(InputError, match="has an `observe` of its own"):
+        TensorRobots(N, Blind(), tiny, device=DEVICE)
+
+
+def test_buffers_may_grow_while_a_policy_acts_without_gradients(tiny, monkeypatch):
+    monkeypatch.setattr(worlds, "_LOOK_EVERY", 1)
+    env, other = make(tiny), make(tiny)
+    for each in (env, other):
+        each.reset(range(N))
+    env._worlds._n_overflowed += 1
+    action = torch.full((N, tiny.model.nu), 0.5, device=env.device)
+    with torch.inference_mode():
+        env.step(action)
+        other.step(action)
+    assert env._worlds._n_doublings == 1 and other._worlds._n_doublings == 0
+    grown, plain = (each.step(action.requires_grad_()) for each in (env, other))
+    torch.testing.assert_close(grown.obs, plain.obs, rtol=0, atol=0)
+    assert env.get_state()["ctrl"].shape == (N, tiny.model.nu)
+    env.reset(range(N))
+
+
+def test_without_starts_robots_stand(tiny):
+    env = make(tiny, starts=None)
+    env.reset(range(N))
+    expected = np.tile(tiny.standing, (N, 1))
+    np.testing.assert_allclose(env.get_state()["qpos"], expected, atol=1e-6)
+
+
+def test_a_state_of_another_device_continues_with_new_draws(env):
+    env.reset(range(N))
+    assert env.set_state(env.get_state() | {"random": np.zeros(16, np.uint8)})
 
 
 def test_a_task_with_branches_is_refused(tiny):

@@ -1,5 +1,8 @@
 """Rewards and readings on tensors against the compiled loops, robot by robot."""
 
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -8,12 +11,13 @@ pytest.importorskip("torch")
 
 import torch
 
-from kaccess import load_robot
+from kaccess import InputError, load_robot
+from kaccess.envs import Backflip, FallRecovery, GetUp, Stand, kernels
 from kaccess.envs.ground import find_shapes
 from kaccess.envs.physics import Fields
 from kaccess.envs.readings import JointAddresses, make_readings, update_readings
 from kaccess.envs.tasks import make_task
-from kaccess.gpu.on_tensors import ALL, on_tensors
+from kaccess.gpu.on_tensors import ALL, make_tensor_judge, on_tensors
 from kaccess.gpu.readings import TensorFields, TensorReader
 from tests.conftest import TINY
 from tests.envs.test_ground import FLYING, SCENE, SHAPES, SLOPE
@@ -127,9 +131,51 @@ def test_rewards_and_success_equal_those_of_the_loop(robot, name):
         np.testing.assert_array_equal(mine, other)
 
 
-def test_a_task_with_branches_fails_loudly(robot):
-    task = make_task("backflip", robot)
-    _, tensors = read_both(robot)
-    memory, terms = torch.zeros(N, len(task.memory)), torch.zeros(N, len(task.terms))
-    with pytest.raises((RuntimeError, IndexError, TypeError)):
-        on_tensors(type(task).judge)(task, tensors, ALL, memory, terms)
+class Sums(Stand):
+    """A copy of an older reward: on tensors it would sum over all robots."""
+
+    def judge(self, now, rows, memory, terms):
+        for i in rows:
+            terms[i, 0] = now.foot_touches[i].sum()
+            terms[i, 1] = terms[i, 2] = 0.0
+
+
+class Calls(Stand):
+    """It calls the reward of its base class, which is compiled."""
+
+    def judge(self, now, rows, memory, terms):
+        super().judge(now, rows, memory, terms)
+
+
+class ByModule(Stand):
+    """It calls a compiled function by the name of its module."""
+
+    def judge(self, now, rows, memory, terms):
+        for i in rows:
+            terms[i, 0] = kernels.square(now.height[i])
+            terms[i, 1] = terms[i, 2] = 0.0
+
+
+@pytest.mark.parametrize("kind", [Backflip, Sums, Calls, ByModule])
+def test_a_task_that_differs_on_tensors_is_refused(kind):
+    with pytest.raises(InputError, match="cannot be computed on tensors"):
+        make_tensor_judge(kind(), nu=8, n_feet=4)
+
+
+@pytest.mark.parametrize("kind", [FallRecovery, GetUp, Stand])
+def test_tasks_that_are_equal_on_tensors_are_taken(kind):
+    for nu in (2, 12, 17):
+        make_tensor_judge(kind(), nu=nu, n_feet=3)
+
+
+def test_ppo_does_not_need_warp():
+    script = (
+        "import sys\n"
+        "sys.modules['mujoco_warp'] = sys.modules['warp'] = None\n"
+        "import kaccess.ppo\n"
+        "try: kaccess.gpu.TensorRobots\n"
+        "except ImportError as error: assert 'pip install' in str(error), error\n"
+        "else: raise AssertionError\n"
+    )
+    pytest.importorskip("rsl_rl")
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("rsl_rl")
 
+import torch
+
 from kaccess import InputError, Study, pipeline
 from kaccess.config import EvaluateConfig, PpoConfig, SacConfig, TrainConfig
 from kaccess.envs.curriculum import RollIn
@@ -185,3 +187,11 @@ def test_robots_on_the_device_are_tested_on_the_host():
 def test_sac_does_not_learn_on_the_device(study, capsys):
     sentence = refusal(capsys, "train", study, "--engine", "warp")
     assert "SAC does not learn in warp" in sentence
+
+
+def test_without_a_gpu_the_engine_warp_is_refused_at_once(study, capsys):
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    options = ["--algorithm", "ppo", "--starts", "rnd", "--engine", "warp"]
+    sentence = refusal(capsys, "train", study, *options)
+    assert "The engine warp needs an NVIDIA GPU" in sentence

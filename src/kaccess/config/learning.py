@@ -218,7 +218,7 @@ class PpoConfig:
     """Environment steps of each learner, over all its robots."""
     test_every: Count = 100_000
     """Environment steps between two tests of the learning curve."""
-    robots: Size = 128
+    robots: Annotated[int, whole(1, 10**6)] = 128
     """Number of robots of each learner; thousands on a GPU."""
     rollout_steps: Size = 32
     """Steps of each robot between two updates."""

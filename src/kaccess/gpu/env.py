@@ -5,7 +5,7 @@ observations and rewards up to rounding. A robot whose episode ends begins the n
 within the same step.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -18,17 +18,17 @@ from kaccess.envs.conditions import Conditions
 from kaccess.envs.curriculum import Curriculum
 from kaccess.envs.ground import find_shapes
 from kaccess.envs.observations import OBSERVATIONS
-from kaccess.envs.readings import JointAddresses, Readings
+from kaccess.envs.readings import JointAddresses
 from kaccess.envs.robots_batch import count_substeps, find_standing_height
 from kaccess.envs.task import Task
 from kaccess.gpu.interface import TensorOutcome
-from kaccess.gpu.on_tensors import ALL, on_tensors
+from kaccess.gpu.on_tensors import ALL, make_tensor_judge
 from kaccess.gpu.readings import TensorReader, rotate_into_body
 from kaccess.gpu.starts import Bank, MovingStarts, TensorStarts
 from kaccess.gpu.worlds import Worlds
 from kaccess.robots import Robot
 
-__all__ = ["TensorRobots"]
+__all__ = ["TensorRobots", "check_on_tensors"]
 
 
 class TensorRobots:
@@ -56,16 +56,17 @@ class TensorRobots:
         conditions: Conditions | None = None,
         device: str | None = None,
     ) -> None:
+        if n < 1:
+            raise InputError(f"`n` must be at least 1, got {n}.")
         conditions = conditions or Conditions()
-        _check_conditions(conditions)
         self.task = task = conditions.adapt(task.fit_to(robot))
+        self._judge = check_on_tensors(task, robot, conditions)
         changed = conditions.apply_to(robot)
         n_substeps = count_substeps(changed, task.control_rate)
         self._worlds = Worlds(changed, n, n_substeps=n_substeps, device=device)
         self.device, self.n_envs = self._worlds.device, n
         self._reader = self._make_reader(changed, n_substeps)
         self._starts = _make_starts(starts, robot, n, self.device)
-        self._judge = on_tensors(type(task).judge)
         low, high = robot.joint_range.T
         self._middle, self._half = (
             self._send((low + high) / 2),
@@ -78,8 +79,8 @@ class TensorRobots:
         self._steps = torch.zeros(n, dtype=torch.int64, device=self.device)
         self._memory = torch.zeros(n, len(task.memory), device=self.device)
         self._terms = torch.zeros(n, len(task.terms), device=self.device)
-        self._check_task()
 
+    @torch.no_grad()
     def reset(self, seeds: Sequence[int]) -> Tensor:
         """Start all episodes; return observations, (n, obs)."""
         self._starts.seed(seeds)
@@ -87,12 +88,13 @@ class TensorRobots:
         self._begin(everyone)
         return self._observe()
 
+    @torch.no_grad()
     def step(self, actions: Tensor) -> TensorOutcome:
         """Step with actions, (n, act); those beyond -1 and 1 are clipped."""
         now = self._worlds.fields
         new = self._middle + self._half * actions.clamp(-1.0, 1.0)
         now.ctrl.copy_(torch.lerp(new, now.ctrl, self.task.low_pass))
-        last_quat = now.qpos[:, 3:7].clone()
+        last_quat, last_obs = now.qpos[:, 3:7].clone(), self._observe()
         lost = self._worlds.step()
         now = self._worlds.fields
         self._judge(
@@ -101,7 +103,9 @@ class TensorRobots:
         rewards = self._terms.sum(1).masked_fill(lost, 0.0)
         self._steps += 1
         timed_out = self._steps >= self.task.episode_steps
-        done, final_obs = timed_out | lost, self._observe()
+        done = timed_out | lost
+        # As on the CPU, a robot whose simulation is lost stays where it was before.
+        final_obs = torch.where(lost[:, None], last_obs, self._observe())
         self._starts.record(self.get_success()[0] & ~lost, done)
         self._begin(done)
         return TensorOutcome(
@@ -109,7 +113,7 @@ class TensorRobots:
             rewards=rewards,
             done=done,
             time_outs=done.clone(),  # as in `RobotVectorEnv`, nothing is terminal
-            final_obs=torch.nan_to_num(final_obs),
+            final_obs=final_obs,
         )
 
     def get_success(self) -> tuple[Tensor, Tensor]:
@@ -129,6 +133,7 @@ class TensorRobots:
             self._starts.get_state()
         )
 
+    @torch.no_grad()
     def set_state(self, state: Mapping[str, np.ndarray]) -> bool:
         """Put back a state, after a reset; return whether that is possible."""
         own = self._list_state()
@@ -175,19 +180,6 @@ class TensorRobots:
             like=self._worlds.fields.qpos,
         )
 
-    def _check_task(self) -> None:
-        """Judge once: a task with branches on the numbers of a robot cannot."""
-        now = self._worlds.fields
-        readings: Readings = self._reader.read(now, now.qpos[:, 3:7])
-        try:
-            self._judge(self.task, readings, ALL, self._memory.clone(), self._terms)
-        except (RuntimeError, TypeError, IndexError) as error:
-            raise InputError(
-                f"The rewards of the task {self.task.name!r} cannot be computed on "
-                "tensors: write them with the functions of `kaccess.envs.kernels`, "
-                "without `if`. Or choose the engine mujoco."
-            ) from error
-
     def _send(self, array: np.ndarray) -> Tensor:
         return torch.as_tensor(array, dtype=torch.float32, device=self.device)
 
@@ -199,6 +191,23 @@ def _make_starts(
     if isinstance(checked, Curriculum):
         return MovingStarts(checked, robot, n, device)
     return Bank(checked, robot, n, device)
+
+
+def check_on_tensors(
+    task: Task, robot: Robot, conditions: Conditions
+) -> Callable[..., None]:
+    """Return the method `judge` of a task, on tensors.
+
+    Raises:
+        InputError: If the task or a condition cannot be computed on tensors.
+    """
+    _check_conditions(conditions)
+    if type(task).observe is not Task.observe:
+        raise InputError(
+            f"Robots on tensors cannot observe what {task.name!r} does, because it has "
+            "an `observe` of its own. Choose the engine mujoco."
+        )
+    return make_tensor_judge(task, robot.model.nu, find_shapes(robot).n_feet)
 
 
 def _check_conditions(conditions: Conditions) -> None:

@@ -100,7 +100,7 @@ class TensorReader:
         quat, gaps = fields.qpos[:, 3:7], self.measure_clearances(fields)
         touches = gaps <= self._margin
         readings: Any = {
-            "height": fields.qpos[:, :3] @ self._up - self._floor,
+            "height": (fields.qpos[:, :3] * self._up).sum(-1) - self._floor,
             "gravity": rotate_into_body(self.down, quat),
             "angular_velocity": fields.qvel[:, 3:6],
             "turn": _find_rotation(last_quat, quat),
@@ -118,9 +118,10 @@ class TensorReader:
 
     def measure_clearances(self, fields: TensorFields) -> Tensor:
         """Return the distance of each shape from the floor, (n, g) [m]."""
-        centre = fields.geom_xpos[:, self._geom] @ self._up - self._floor
+        centre = (fields.geom_xpos[:, self._geom] * self._up).sum(-1) - self._floor
         # The floor's normal in the frame of each shape, (n, g, 3).
-        normal = torch.einsum("ngij,i->ngj", fields.geom_xmat[:, self._geom], self._up)
+        # No matrix products: a learner may have made them less precise.
+        normal = (fields.geom_xmat[:, self._geom] * self._up[:, None]).sum(-2)
         extent = torch.zeros_like(centre)
         for kind, columns in self._by_kind.items():
             if kind == _GEOM.mjGEOM_MESH:
@@ -128,7 +129,9 @@ class TensorReader:
             measured = _measure_extent(kind, self._size[columns], normal[:, columns])
             extent[:, columns] = measured
         for k, vertices in self._meshes.items():
-            extent[:, k] = (-normal[:, k] @ vertices.T).amax(1)
+            x, y, z = normal[:, k].split(1, dim=1)
+            a, b, c = vertices.T
+            extent[:, k] = -(x * a + y * b + z * c).amin(1)
         return centre - extent
 
     def _send(self, array: np.ndarray) -> Tensor:

@@ -88,7 +88,9 @@ class Bank:
 
     def set_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Continue from what `get_state` returned."""
-        self._random.set_state(torch.from_numpy(state["random"].copy()))
+        stored = torch.from_numpy(state["random"].copy())
+        if len(stored) == len(self._random.get_state()):  # else from another device
+            self._random.set_state(stored)
 
 
 class MovingStarts:

@@ -6,13 +6,16 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-import mujoco_warp as mjw
 import torch
-import warp as wp
 from torch import Tensor
 
+# First, because it says what to install if MuJoCo Warp is missing.
+from kaccess.engines.warp.engine import find_device, put_model, reduce_model  # isort: skip
+
+import mujoco_warp as mjw
+import warp as wp
+
 from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
-from kaccess.engines.warp.engine import find_device, put_model, reduce_model
 from kaccess.engines.warp.kernels import BUFFERS, LARGEST
 from kaccess.gpu.readings import TensorFields
 from kaccess.gpu.starts import TensorStart
@@ -99,6 +102,12 @@ class Worlds:
             mjw.step(self._warp_model, data)  # loads kernels: not while recording
             mjw.kinematics(self._warp_model, data)
             self._advance = self._record(self._control_step)
+            wp.synchronize_device()  # torch may write these arrays in another stream
+        with torch.inference_mode(False):  # learners may be in it while buffers grow
+            self._view(data)
+
+    def _view(self, data: mjw.Data) -> None:
+        """Make tensors that share the memory of Warp's arrays."""
         self._overflow = wp.to_torch(data.overflow)
         self.warm_start = wp.to_torch(data.qacc_warmstart)
         self.fields = TensorFields(
@@ -127,7 +136,9 @@ class Worlds:
         """Let Warp work in torch's stream, so that neither is ahead of the other."""
         if not self._warp_device.is_cuda:
             return nullcontext()
-        return wp.ScopedStream(wp.stream_from_torch(torch.cuda.current_stream()))
+        return wp.ScopedStream(
+            wp.stream_from_torch(torch.cuda.current_stream(self.device))
+        )
 
     def _look_at_buffers(self) -> None:
         """Double the buffers if robots had more contacts than they hold."""

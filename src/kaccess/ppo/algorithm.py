@@ -41,10 +41,14 @@ class BootstrappingPpo(PPO):  # type: ignore[misc]  # rsl_rl comes without types
     ) -> None:
         """Record one step of the environments."""
         time_outs = extras["time_outs"].to(self.device)
-        if time_outs.any():
-            rows = extras["final_obs"].to(self.device)[time_outs]
+        final = extras["final_obs"].to(self.device)
+        if time_outs.is_cuda:  # all of them: to look at which ones would wait for it
+            values = self.critic(final).squeeze(-1)
+            rewards = rewards + self.gamma * values * time_outs
+        elif time_outs.any():
             rewards = rewards.clone()
-            rewards[time_outs] += self.gamma * self.critic(rows).squeeze(-1)
+            values = self.critic(final[time_outs]).squeeze(-1)
+            rewards[time_outs] += self.gamma * values
         super().process_env_step(obs, rewards, dones, {})
 
     def update(self) -> dict[str, float]:

@@ -143,11 +143,15 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
         Raises:
             NotFiniteError: If actions, rewards or observations are not finite.
         """
-        _require_finite(actions, "actions")
+        if not actions.is_cuda:  # else together with the rest: to look waits for it
+            _require_finite(("actions", actions))
         outcome = self._env.step(actions)
-        _require_finite(outcome.rewards, "rewards")
-        _require_finite(outcome.obs, "observations")
-        _require_finite(outcome.final_obs, "observations")
+        _require_finite(
+            ("actions", actions),
+            ("rewards", outcome.rewards),
+            ("observations", outcome.obs),
+            ("observations", outcome.final_obs),
+        )
         self._obs = outcome.obs
         self._count(outcome)
         extras = {
@@ -162,7 +166,7 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
         done = outcome.done
         self._returns += outcome.rewards
         self._lengths += 1
-        ended = done.sum(), self._returns[done].sum(), self._lengths[done].sum()
+        ended = done.sum(), (self._returns * done).sum(), (self._lengths * done).sum()
         self.finished += torch.stack(ended)
         self._returns[done] = 0
         self._lengths[done] = 0
@@ -198,6 +202,9 @@ def _wrap(obs: Tensor) -> TensorDict:
     return TensorDict({GROUP: obs}, batch_size=[len(obs)], device=obs.device)
 
 
-def _require_finite(values: Tensor, what: str) -> None:
-    if not torch.isfinite(values).all():
-        raise NotFiniteError(what)
+def _require_finite(*named: tuple[str, Tensor]) -> None:
+    """Raise `NotFiniteError` for the first that is not; wait for a GPU only once."""
+    finite = torch.stack([torch.isfinite(values).all() for _, values in named])
+    for (name, _), is_finite in zip(named, finite.tolist(), strict=True):
+        if not is_finite:
+            raise NotFiniteError(name)

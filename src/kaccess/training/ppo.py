@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kaccess.base.errors import InputError
 from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
     EngineConfig,
@@ -31,6 +32,8 @@ from kaccess.training.train import (
 )
 
 if TYPE_CHECKING:  # torch is loaded only to train
+    import torch
+
     from kaccess.gpu import TensorEnv
     from kaccess.ppo import PpoPlan
 
@@ -70,6 +73,11 @@ def train_by_ppo(
 
     conditions = find_conditions(config)
     task = conditions.adapt(make_task(config.task, study.robot))
+    if config.engine == "warp":
+        from kaccess.gpu.env import check_on_tensors
+
+        _find_gpu(device)
+        check_on_tensors(task, study.robot, conditions)
     learners = make_learners(
         study, config, task, conditions=conditions, n_threads=n_threads
     )
@@ -134,7 +142,7 @@ class _Training:
         if self.config.engine == "warp":
             from kaccess.gpu import TensorRobots
 
-            device = "cpu" if self.device == "cpu" else None
+            device = str(_find_gpu(self.device))
             return TensorRobots(
                 n, task, robot, starts=starts, conditions=conditions, device=device
             )
@@ -157,6 +165,19 @@ class _Training:
             metadata=describe_policy(self.task, robot, self._conditions, engine=engine),
             initial_action=_find_standing_action(robot),
         )
+
+
+def _find_gpu(name: str) -> "torch.device":
+    """Return the device of learners and robots; `cpu` only if the user asks for it."""
+    from kaccess.sac.device import find_device
+
+    device = find_device(name)
+    if device.type == "cpu" and name != "cpu":
+        raise InputError(
+            "The engine warp needs an NVIDIA GPU, but torch finds none here. Choose "
+            "the engine mujoco, or --device cpu to try it, slowly."
+        )
+    return device
 
 
 def _find_standing_action(robot: Robot) -> Array:
