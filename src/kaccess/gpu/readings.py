@@ -129,7 +129,7 @@ class TensorReader:
             measured = _measure_extent(kind, self._size[columns], normal[:, columns])
             extent[:, columns] = measured
         for k, vertices in self._meshes.items():
-            x, y, z = normal[:, k].split(1, dim=1)
+            x, y, z = normal[:, k, :, None].unbind(1)
             a, b, c = vertices.T
             extent[:, k] = -(x * a + y * b + z * c).amin(1)
         return centre - extent
