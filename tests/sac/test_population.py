@@ -118,6 +118,16 @@ def test_updates_are_made_for_each_step_of_each_environment(n_envs, per_step):
     assert (population.learners.n_updates == n_envs * per_step).all()
 
 
+def test_many_environments_may_share_few_updates():
+    config = SacConfig(hidden=(8,), batch_size=4, envs_per_learner=6, updates=2)
+    population = Population(Shape(2, 3, 2, (8,)), config, seeds=[1, 2])
+    population.exchange(np.zeros((12, 3)), experience(12, 0.0))
+    population.update()
+    assert (population.learners.n_updates == 2).all()
+    with pytest.raises(InputError, match="`updates_per_step` has no effect"):
+        SacConfig(updates=2, updates_per_step=3)
+
+
 def test_entropy_coefficient_begins_at_its_setting():
     config = SacConfig(hidden=(8,), batch_size=4, initial_alpha=0.02)
     population = Population(Shape(2, 3, 2, (8,)), config, seeds=[1, 2])

@@ -177,6 +177,10 @@ class SacConfig:
     """Number of environments of each learner; on a GPU, 8 train twice as fast as 1."""
     updates_per_step: Size = 1
     """Number of updates of each learner per step of each of its environments."""
+    updates: Size | None = None
+    """Number of updates of each learner per step of all its environments together, in
+    place of `updates_per_step`. With many environments, few updates on large batches
+    need more steps and less time."""
     capacity: Count = 500_000
     """Number of transitions in each replay buffer; the oldest are overwritten."""
     compiled: bool = False
@@ -192,11 +196,19 @@ class SacConfig:
                 "`return_steps` must not exceed the warm-up steps of each environment "
                 f"({n_before_updates}), got {self.n_return_steps}."
             )
+        if self.updates:
+            given = ("updates_per_step",)
+            check_left_out(self, given, "with `updates`: give one of them")
         if self.capacity < self.envs_per_learner:
             raise InputError(
                 f"`capacity` must be at least `envs_per_learner` "
                 f"({self.envs_per_learner}), got {self.capacity}."
             )
+
+    @property
+    def n_updates(self) -> int:
+        """Number of updates of each learner per step of all its environments."""
+        return self.updates or self.envs_per_learner * self.updates_per_step
 
     @property
     def n_return_steps(self) -> int:

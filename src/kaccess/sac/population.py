@@ -130,8 +130,7 @@ class Population:
 
     def update(self) -> None:
         """Make the updates that belong to one step of all environments."""
-        config = self.config
-        for _ in range(config.envs_per_learner * config.updates_per_step):
+        for _ in range(self.config.n_updates):
             self._for_updates.prepare()
             self._for_batches.prepare()
             self._update()

@@ -27,8 +27,11 @@ __all__ = ["BestPolicies", "Store", "describe_run"]
 
 def describe_run(envs: Envs, config: SacConfig, plan: Plan) -> dict[str, Any]:
     """Return the settings that must be the same to resume a run, as JSON holds them."""
+    settings = asdict(config)
+    if config.updates is None:  # as in runs from before it existed
+        del settings["updates"]
     return {
-        **asdict(config),
+        **settings,
         "names": list(plan.names),
         "seeds": list(plan.seeds),
         "obs_dim": envs.obs_dim,
