@@ -116,19 +116,20 @@ gamma() {
 }
 
 # Regardless of the learning algorithm, of its settings and of the reward? Each is changed in turn. STEPS are those of PPO. On one
-# core: ROBUST="--device cpu --threads 1 --episode-steps 150 --sac.hidden 64 64 --sac.batch-size 64 --sac.learning-rate 1e-3" EPISODES=400
+# core: export EPISODE_STEPS=150 EPISODES=300 TEST_EVERY=25
+#   ROBUST="--device cpu --threads 1 --test-poses 50 --sac.hidden 64 64 --sac.batch-size 64 --sac.learning-rate 1e-3"
 robust() {
-  local name task options own=${ROBUST:-$COMMON}
+  local name task options length=${EPISODE_STEPS:+--episode-steps $EPISODE_STEPS} own=${ROBUST:-$COMMON}
   for name in ${CHANGES:-plain short reward ppo}; do
-    task=fall-recovery options="--episodes $EPISODES --test-every ${TEST_EVERY:-50} $own"
+    task=fall-recovery options="--episodes $EPISODES --test-every ${TEST_EVERY:-50} $length $own"
     case $name in
       short) options="$options --sac.gamma 0.97 --sac.tau 0.02" ;;
       reward) task=get-up options="$options --task get-up" ;;
-      ppo) options="--algorithm ppo --ppo.steps ${STEPS:-1000000}" ;;
+      ppo) options="--algorithm ppo --ppo.steps ${STEPS:-1000000} ${PPO:-}" length= ;;
     esac
     copy "$STUDY-robust-$name"
     $KACCESS train "$STUDY-robust-$name" --starts ka rnd --seeds "${ROBUST_SEEDS:-10}" $options
-    $PYTHON experiments/compare_starts.py "$STUDY-robust-$name/train/$task" --table results/paper/robust-$name.csv
+    $PYTHON experiments/compare_starts.py "$STUDY-robust-$name/train/$task" $length --table results/paper/robust-$name.csv
   done
 }
 
