@@ -1,9 +1,7 @@
 """The physics of robots on a GPU, by MuJoCo Warp: its arrays as tensors, not copied."""
 
 import logging
-from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from typing import Any
 
 import torch
@@ -16,6 +14,7 @@ import mujoco_warp as mjw
 import warp as wp
 
 from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
+from kaccess.engines.warp.graphs import record_graph
 from kaccess.engines.warp.kernels import BUFFERS, LARGEST
 from kaccess.gpu.readings import TensorFields
 from kaccess.gpu.starts import TensorStart
@@ -101,7 +100,7 @@ class Worlds:
             )
             mjw.step(self._warp_model, data)  # loads kernels: not while recording
             mjw.kinematics(self._warp_model, data)
-            self._advance = self._record(self._control_step)
+            self._advance = record_graph(self._control_step, self._warp_device)
             wp.synchronize_device()  # torch may write these arrays in another stream
         with torch.inference_mode(False):  # learners may be in it while buffers grow
             self._view(data)
@@ -118,13 +117,6 @@ class Worlds:
             geom_xpos=wp.to_torch(data.geom_xpos),
             geom_xmat=wp.to_torch(data.geom_xmat),
         )
-
-    def _record(self, function: Callable[[], None]) -> Callable[[], None]:
-        if not self._warp_device.is_cuda:
-            return function
-        with wp.ScopedCapture() as capture:
-            function()
-        return partial(wp.capture_launch, capture.graph)
 
     def _control_step(self) -> None:
         self._data.overflow.zero_()

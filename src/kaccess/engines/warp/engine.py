@@ -18,7 +18,6 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import partial
 
 import mujoco
 import numpy as np
@@ -35,6 +34,7 @@ try:
     import mujoco_warp as mjw
     import warp as wp
 
+    from kaccess.engines.warp.graphs import record_graph
     from kaccess.engines.warp.kernels import (
         AT_REST,
         DIVERGED,
@@ -165,11 +165,7 @@ class WarpEngine:
             mjw.step(self._warp_model, worlds.data)
             update()
 
-        if not self._device.is_cuda:
-            return update, step
-        with wp.ScopedCapture() as capture:
-            step()
-        return update, partial(wp.capture_launch, capture.graph)
+        return update, record_graph(step, self._device)
 
     def _make_limits(self, n_steps: int) -> Limits:
         limits = Limits()

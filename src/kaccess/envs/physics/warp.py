@@ -7,9 +7,7 @@ summed in a different order in each run: results repeat only up to rounding.
 """
 
 import logging
-from collections.abc import Callable
 from dataclasses import fields
-from functools import partial
 
 import mujoco
 import mujoco_warp as mjw
@@ -19,6 +17,7 @@ import warp as wp
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.engines.warp.buffers import MOST_DOUBLINGS, Buffers, make_overflow_error
 from kaccess.engines.warp.engine import find_device, put_model, reduce_model
+from kaccess.engines.warp.graphs import record_graph
 from kaccess.engines.warp.kernels import BUFFERS, LARGEST
 from kaccess.envs.changes import CHANGED_FIELDS, TORQUE_LIMITS
 from kaccess.envs.physics.physics import Fields
@@ -141,7 +140,7 @@ class WarpPhysics:
             getattr(holder, name).assign(values.astype(np.float32))
         self._stale.clear()
         if not self._is_recorded:
-            self._advance = self._record(self._control_step)
+            self._advance = record_graph(self._control_step, self._device)
             self._is_recorded = True
 
     def get_state(self) -> Array:
@@ -180,14 +179,7 @@ class WarpPhysics:
         self._before = tuple(wp.clone(array) for array in self._state)
         mjw.step(self._warp_model, data)  # loads kernels: not allowed while recording
         mjw.kinematics(self._warp_model, data)
-        self._advance = self._record(self._control_step)
-
-    def _record(self, function: Callable[[], None]) -> Callable[[], None]:
-        if not self._device.is_cuda:
-            return function
-        with wp.ScopedCapture() as capture:
-            function()
-        return partial(wp.capture_launch, capture.graph)
+        self._advance = record_graph(self._control_step, self._device)
 
     def _control_step(self) -> None:
         for array, before in zip(self._state, self._before, strict=True):
