@@ -20,6 +20,7 @@ LOW = {"height": 0.5 * make_standing().standing_height}
     [
         ("orientation", {"gravity": [1, 0, 0]}, 0.3 * np.exp(-4)),
         ("height", LOW, 0.15),
+        ("height", {"gravity": [1, 0, 0]}, 0.3 * np.exp(-4)),
         ("height", {"height": 1.0}, 0.3),
         ("posture", {"joints": 0.75}, 0.3 * np.exp(-0.25)),
         ("posture", LOW, 0.0),

@@ -1,8 +1,9 @@
 """Get up with another reward than the paper's: does what holds for one hold for both?
 
-Few terms, in the manner of get-up tasks of other frameworks: being upright and being
-high pay at once, the latter in proportion. The posture of standing and rest pay only
-while the robot is upright and high. Starts and success are those of `fall_recovery`.
+Few terms, in the manner of get-up tasks of other frameworks: being upright pays at
+once, being high in proportion and the more, the more upright the robot is. The posture
+of standing and rest pay only while it stands, loosely. Starts and success are those of
+`fall_recovery`.
 """
 
 from dataclasses import dataclass, field
@@ -71,9 +72,10 @@ def _judge(
         is_up = is_standing(now, i, standing.height_tol, standing.loose_tilt)
         posture = square_distance(now.joints[i], now.standing_joints)
         speed = square_norm(now.joint_velocity[i])
-        tilt = square_tilt(now.gravity[i])
-        terms[i, 0] = w.orientation * rbf(tilt, w.orientation_kernel)
-        terms[i, 1] = w.height * smaller(now.height[i] / now.standing_height, 1.0)
+        upright = rbf(square_tilt(now.gravity[i]), w.orientation_kernel)
+        high = smaller(now.height[i] / now.standing_height, 1.0)
+        terms[i, 0] = w.orientation * upright
+        terms[i, 1] = w.height * high * upright
         terms[i, 2] = w.posture * as_number(is_up) * rbf(posture, w.posture_kernel)
         terms[i, 3] = w.stillness * as_number(is_up) * rbf(speed, w.stillness_kernel)
     count_standing(now, rows, standing, memory)
