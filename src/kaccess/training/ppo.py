@@ -32,8 +32,6 @@ from kaccess.training.train import (
 )
 
 if TYPE_CHECKING:  # torch is loaded only to train
-    import torch
-
     from kaccess.gpu import TensorEnv
     from kaccess.ppo import PpoPlan
 
@@ -142,7 +140,7 @@ class _Training:
         if self.config.engine == "warp":
             from kaccess.gpu import TensorRobots
 
-            device = str(_find_gpu(self.device))
+            device = _find_gpu(self.device)
             return TensorRobots(
                 n, task, robot, starts=starts, conditions=conditions, device=device
             )
@@ -167,7 +165,7 @@ class _Training:
         )
 
 
-def _find_gpu(name: str) -> "torch.device":
+def _find_gpu(name: str) -> str:
     """Return the device of learners and robots; `cpu` only if the user asks for it."""
     from kaccess.sac.device import find_device
 
@@ -177,7 +175,7 @@ def _find_gpu(name: str) -> "torch.device":
             "The engine warp needs an NVIDIA GPU, but torch finds none here. Choose "
             "the engine mujoco, or --device cpu to try it, slowly."
         )
-    return device
+    return str(device)
 
 
 def _find_standing_action(robot: Robot) -> Array:
