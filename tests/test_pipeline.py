@@ -20,14 +20,7 @@ from kaccess import (
     estimate_times,
     pipeline,
 )
-from kaccess.config import (
-    PRESETS,
-    GetUpConfig,
-    GrowConfig,
-    Preset,
-    SampleConfig,
-    StillConfig,
-)
+from kaccess.config import SampleConfig, StillConfig
 from kaccess.distribute.workplace import Here
 from kaccess.engines import make_engine
 from kaccess.engines.mujoco import MujocoEngine
@@ -403,22 +396,3 @@ def test_stages_store_their_durations(tiny_study, monkeypatch):
     pipeline.access(tiny_study, AccessConfig(), only_rows=range(2))
     stored = json.loads((tiny_study / "timings.json").read_text())
     assert stored["access"] == 7.5
-
-
-@pytest.mark.parametrize("trapped", [True, False])
-def test_a_whole_run_searches_for_skills_only_where_moves_fail(
-    tmp_path, monkeypatch, trapped
-):
-    stages = []
-
-    def watch(stage, *args, **kwargs):
-        stages.append(stage.__name__)
-        runs = stage.__name__ in ("sample", "access")
-        return stage(*args, **kwargs) if runs else None
-
-    monkeypatch.setattr(pipeline, "needs_skills", lambda _: trapped)
-    size = Preset(poses=4, search=GetUpConfig(), growth=GrowConfig())
-    monkeypatch.setitem(PRESETS, "quick", size)
-    pipeline.run(str(TINY), tmp_path / "study", watch=watch)
-    assert stages[:2] == ["sample", "access"]
-    assert stages[2:-4] == (["search", "grow"] if trapped else ["grow"])

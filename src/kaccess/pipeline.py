@@ -30,7 +30,6 @@ from kaccess.config import (
     GrowConfig,
     LearnConfig,
     PairsConfig,
-    PlayConfig,
     PpoConfig,
     PresetName,
     RobotConfig,
@@ -44,16 +43,10 @@ from kaccess.distribute import open_workplace
 from kaccess.exports import export_policy as export
 from kaccess.exports import export_starts
 from kaccess.poses import draw_poses
+from kaccess.report.views import compare, info, picture, play, report
 from kaccess.robots import load_robot
-from kaccess.study import Study, StudyLike, starts, timed
+from kaccess.study import Study, StudyLike, growing, starts, timed
 from kaccess.study.engine_check import compare_engines
-from kaccess.study.growing import (
-    Growth,
-    SkillSearch,
-    grow_study,
-    has_grown,
-    needs_skills,
-)
 from kaccess.study.lock import claim_cluster, claim_graph
 from kaccess.study.marking import unmark_partial
 from kaccess.study.origin import describe_origin
@@ -65,12 +58,9 @@ from kaccess.study.transitions import (
 )
 
 if TYPE_CHECKING:
-    from kaccess.cluster.comparison import ComparisonRow
     from kaccess.evaluation import Evaluation
     from kaccess.guide import Skill
     from kaccess.learned.predict import LearnedAccess
-    from kaccess.report.play import Played
-    from kaccess.report.summary import Summary
 
 __all__ = [
     "access",
@@ -124,13 +114,13 @@ def run(
     made = watch(sample, robot, study, poses, model=model, engine=engine)
     some = PairsConfig(pairs=pairs or size.pairs)
     watch(access, made, AccessConfig(), engine=engine, pairs=some)
-    if size.search and needs_skills(made):
+    if size.search and growing.needs_skills(made):
         skills = replace(size.search, seed=seed)
         task = SkillConfig(task="fall-recovery")
         watch(search, made, task, skills, engine=engine)
     if size.growth and made.plan is not None:
         growth = replace(size.growth, seed=seed)
-        if not has_grown(made, growth):
+        if not growing.has_grown(made, growth):
             watch(grow, made, growth, engine=engine)
     watch(info, made)
     watch(cluster, made, ClusterConfig(seed=seed))
@@ -240,7 +230,7 @@ def grow(
     engine: _AnyEngine = "mujoco",
     cluster: str | None = None,
     progress: Progress | None = None,
-) -> Growth:
+) -> growing.Growth:
     """Add poses and commands until the robot gets up from nearly all fresh poses.
 
     They join the posture graph, by which routes are planned. The poses of the study,
@@ -258,7 +248,7 @@ def grow(
     study = Study.open(study)
     robot, threads = study.robot, EngineConfig.of(engine).threads
     with claim_graph(study.path), open_workplace(cluster) as place:
-        return grow_study(
+        return growing.grow_study(
             study,
             config or GrowConfig(),
             engine=place.make_engine(engine, robot, study.still),
@@ -266,13 +256,6 @@ def grow(
             test=make_plan_test(robot, n_threads=threads),
             progress=progress,
         )
-
-
-def info(study: StudyLike) -> "Summary":
-    """Return a summary of a study, and whether its robot can get up."""
-    from kaccess.report.summary import summarize_study
-
-    return summarize_study(Study.open(study))
 
 
 @timed
@@ -316,20 +299,6 @@ def learn_access(
     return learned.learn_access(study, config, device=device, progress=progress)
 
 
-def compare(study: StudyLike) -> "list[ComparisonRow]":
-    """Return the quality of each clustering in a study, one row per method."""
-    from kaccess.study.comparison import compare_clusterings
-
-    return compare_clusterings(Study.open(study))
-
-
-def picture(study: StudyLike) -> Path:
-    """Draw the poses and times of a study into its `overview.png`."""
-    from kaccess.report.picture import write_picture
-
-    return write_picture(Study.open(study))
-
-
 @timed
 def search(
     study: StudyLike,
@@ -338,7 +307,7 @@ def search(
     *,
     engine: _AnyEngine = "mujoco",
     progress: Progress | None = None,
-) -> "Skill | SkillSearch":
+) -> "Skill | growing.SkillSearch":
     """Search for skills: postures in a row that no single move can replace.
 
     If the task is to stand up, they lead from trapped poses to poses that have a route,
@@ -427,23 +396,3 @@ def evaluate(
     study, config = Study.open(study), config or EvaluateConfig()
     with open_workplace(cluster) as place:
         return place.evaluate(study, config, engine=engine, progress=progress)
-
-
-def play(study: StudyLike, config: PlayConfig) -> "Played":
-    """Return a motion to show: of a policy, or from one pose of a study to another.
-
-    Args:
-        study: Study or its folder; or the name of a robot with a shipped policy, which
-            is then tested on fresh poses.
-        config: Motion to show.
-    """
-    from kaccess.report.play import play_motion
-
-    return play_motion(study, config)
-
-
-def report(study: StudyLike) -> Path:
-    """Write the page of a study, `report.html`, and its figures beside it."""
-    from kaccess.report.page import write_report
-
-    return write_report(Study.open(study))

@@ -133,8 +133,8 @@ class TrainConfig:
         check_fields(self)
         if self.engine == "warp" and self.algorithm != "ppo":
             raise InputError(
-                "SAC does not learn in warp: its robots are too few for a GPU. Choose "
-                "`--algorithm ppo`, or the engine mujoco."
+                "SAC does not learn in warp, only PPO does. Choose `--algorithm ppo`, "
+                "or the engine mujoco."
             )
         if self.algorithm == "ppo":
             unused = ("episodes", "test_every")
@@ -179,8 +179,8 @@ class SacConfig:
     """Number of updates of each learner per step of each of its environments."""
     updates: Size | None = None
     """Number of updates of each learner per step of all its environments together, in
-    place of `updates_per_step`. With many environments, few updates on large batches
-    need more steps and less time."""
+    place of `updates_per_step`: few updates on large batches, for many
+    environments."""
     capacity: Count = 500_000
     """Number of transitions in each replay buffer; the oldest are overwritten."""
     compiled: bool = False

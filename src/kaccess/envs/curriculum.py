@@ -216,11 +216,13 @@ class StartDraws:
 
     Args:
         starts: Starts of each robot; robots may share a curriculum.
-        episodes: Draws from starts that are not a curriculum.
+        episodes: Draws from starts that are not a curriculum, if there are any.
     """
 
     def __init__(
-        self, starts: Sequence[InitialStates | Curriculum], episodes: DrawStart
+        self,
+        starts: Sequence[InitialStates | Curriculum],
+        episodes: DrawStart | None = None,
     ) -> None:
         self._starts, self._episodes = starts, episodes
         self._drawn = np.full(len(starts), _UNKNOWN)
@@ -235,6 +237,7 @@ class StartDraws:
     def _draw_one(self, row: int, rng: np.random.Generator) -> Start:
         starts = self._starts[row]
         if not isinstance(starts, Curriculum):
+            assert self._episodes is not None
             return Start(self._episodes.draw_start(starts, rng))
         self._drawn[row], self._succeeded[row] = starts.draw(rng), False
         return starts.get(int(self._drawn[row]), rng)

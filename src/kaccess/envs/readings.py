@@ -11,6 +11,7 @@ from kaccess.base.compiled import compiled
 from kaccess.base.types import Array, BoolArray, IntArray
 from kaccess.envs.ground import Shapes, measure_clearances
 from kaccess.envs.physics.physics import Fields
+from kaccess.robots import Robot
 
 __all__ = ["JointAddresses", "Readings", "make_readings", "update_readings"]
 
@@ -97,6 +98,13 @@ class JointAddresses(NamedTuple):
 
     qpos: IntArray
     qvel: IntArray
+
+    @classmethod
+    def of(cls, robot: Robot) -> "JointAddresses":
+        """Return the addresses of a robot's joints."""
+        joints = robot.model.actuator_trnid[:, 0]
+        velocity = robot.model.jnt_dofadr[joints]
+        return cls(robot.joint_adr.astype(np.int64), velocity.astype(np.int64))
 
 
 @compiled

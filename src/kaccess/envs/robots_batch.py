@@ -63,10 +63,7 @@ class RobotsBatch:
         self._low_pass = float(low_pass)
         low, high = robot.joint_range.T
         self._middle, self._half = (low + high) / 2, (high - low) / 2
-        self._joints = JointAddresses(
-            robot.joint_adr.astype(np.int64),
-            robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]].astype(np.int64),
-        )
+        self._joints = JointAddresses.of(robot)
         self._n_segments = count_segments(self.n_substeps) if draws else 1
         self._physics = make_physics(
             engine, robot, n, n_substeps=self.n_substeps // self._n_segments

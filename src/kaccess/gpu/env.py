@@ -68,10 +68,8 @@ class TensorRobots:
         self._reader = self._make_reader(changed, n_substeps)
         self._starts = _make_starts(starts, robot, n, self.device)
         low, high = robot.joint_range.T
-        self._middle, self._half = (
-            self._send((low + high) / 2),
-            self._send(high - low) / 2,
-        )
+        self._middle = self._send((low + high) / 2)
+        self._half = self._send((high - low) / 2)
         limits = OBSERVATIONS[conditions.observe].get_range(task, robot)
         self._low, self._high = (self._send(limits[:, side]) for side in (0, 1))
         self.obs_dim, self.act_dim = len(limits), robot.model.nu
@@ -170,10 +168,9 @@ class TensorRobots:
         return torch.clamp(obs, self._low, self._high)
 
     def _make_reader(self, robot: Robot, n_substeps: int) -> TensorReader:
-        velocity = robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]]
         return TensorReader(
             find_shapes(robot),
-            JointAddresses(robot.joint_adr.astype(int), velocity.astype(int)),
+            JointAddresses.of(robot),
             standing_height=find_standing_height(robot),
             standing_joints=robot.get_joints(robot.standing[None])[0],
             time_step=n_substeps * robot.timestep,
@@ -204,23 +201,18 @@ def check_on_tensors(
     _check_conditions(conditions)
     if type(task).observe is not Task.observe:
         raise InputError(
-            f"Robots on tensors cannot observe what {task.name!r} does, because it has "
-            "an `observe` of its own. Choose the engine mujoco."
+            f"Robots on tensors cannot compute the observations of {task.name!r}, "
+            "because it has an `observe` of its own. Choose the engine mujoco."
         )
     return make_tensor_judge(task, robot.model.nu, find_shapes(robot).n_feet)
 
 
 def _check_conditions(conditions: Conditions) -> None:
     """Refuse conditions that differ from robot to robot, or reach beyond the model."""
-    nominal = Conditions()
-    odd = [
-        name
-        for name in ("delay", "observe")
-        if getattr(conditions, name) != getattr(nominal, name)
-    ]
-    if conditions.is_drawn or conditions.is_sloped or odd:
+    is_late = conditions.delay > 0 or conditions.observe != Conditions().observe
+    if conditions.is_drawn or conditions.is_sloped or is_late:
         raise InputError(
             f"Robots on tensors cannot have the conditions {conditions.text!r}: they "
-            "share one model, on level ground, and observe joints at once. Choose the "
-            "engine mujoco."
+            "share one model and level ground, and observe their joints without delay. "
+            "Choose the engine mujoco."
         )

@@ -107,7 +107,7 @@ class MovingStarts:
         self, starts: Curriculum, robot: Robot, n: int, device: torch.device
     ) -> None:
         self._robot, self._n, self._device = robot, n, device
-        self._draws = StartDraws([starts] * n, _NoDraws())
+        self._draws = StartDraws([starts] * n)
         self._stream = np.random.default_rng(0)
 
     def seed(self, seeds: Sequence[int]) -> None:
@@ -141,16 +141,6 @@ class MovingStarts:
         """Continue from what `get_state` returned."""
         self._draws.set_state(state)
         (self._stream,) = set_streams(state["random"])
-
-
-class _NoDraws:
-    """All starts come from the curriculum."""
-
-    def draw_start(
-        self, starts: InitialStates, rng: np.random.Generator
-    ) -> np.ndarray:  # pragma: no cover
-        """Never called."""
-        raise AssertionError
 
 
 def _join(seeds: Sequence[int]) -> int:

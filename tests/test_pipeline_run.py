@@ -1,0 +1,27 @@
+"""Which stages a whole run makes."""
+
+import pytest
+
+from kaccess import pipeline
+from kaccess.config import PRESETS, GetUpConfig, GrowConfig, Preset
+from kaccess.study import growing
+from tests.conftest import TINY
+
+
+@pytest.mark.parametrize("trapped", [True, False])
+def test_a_whole_run_searches_for_skills_only_where_moves_fail(
+    tmp_path, monkeypatch, trapped
+):
+    stages = []
+
+    def watch(stage, *args, **kwargs):
+        stages.append(stage.__name__)
+        runs = stage.__name__ in ("sample", "access")
+        return stage(*args, **kwargs) if runs else None
+
+    monkeypatch.setattr(growing, "needs_skills", lambda _: trapped)
+    size = Preset(poses=4, search=GetUpConfig(), growth=GrowConfig())
+    monkeypatch.setitem(PRESETS, "quick", size)
+    pipeline.run(str(TINY), tmp_path / "study", watch=watch)
+    assert stages[:2] == ["sample", "access"]
+    assert stages[2:-4] == (["search", "grow"] if trapped else ["grow"])
