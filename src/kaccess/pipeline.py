@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kaccess.base.errors import InputError
 from kaccess.base.machine import describe_machine
@@ -22,6 +22,7 @@ from kaccess.base.watch import Watch, run_silently
 from kaccess.config import (
     PRESETS,
     AccessConfig,
+    CloneConfig,
     ClusterConfig,
     EngineConfig,
     EngineName,
@@ -335,6 +336,7 @@ def train(
     sac: SacConfig | None = None,
     *,
     ppo: PpoConfig | None = None,
+    clone: CloneConfig | None = None,
     device: str = "auto",
     n_threads: int = 0,
     cluster: str | None = None,
@@ -342,13 +344,15 @@ def train(
 ) -> Path:
     """Train learners from several kinds of starts, several seeds each.
 
-    By SAC they train all at once, by PPO one after the other.
+    By SAC they train all at once, by PPO and as clones one after the other.
 
     Args:
         study: Study or its folder.
         config: Task, starts, seeds and episodes.
         sac: Settings of the learners, for SAC.
         ppo: Settings of the learners, for PPO.
+        clone: Settings of clones: learners of their own, or what guided PPO learners
+            begin as.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
         cluster: Ray cluster that works, as `--cluster` names it; None for none.
@@ -357,19 +361,19 @@ def train(
     Returns:
         The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
-    study, sac, ppo = Study.open(study), sac or SacConfig(), ppo or PpoConfig()
-    if config.algorithm == "ppo":
-        from kaccess.training import train_by_ppo
+    study, clone = Study.open(study), clone or CloneConfig()
+    work: dict[str, Any] = {"device": device, "n_threads": n_threads}
+    work["progress"] = progress
+    if config.algorithm == "sac":
+        with open_workplace(cluster) as place:
+            return place.train(study, config, sac or SacConfig(), **work)
+    from kaccess.training import train_by_ppo, train_clones
 
-        if cluster:
-            raise InputError("`cluster` trains by SAC only. Leave it out for PPO.")
-        return train_by_ppo(
-            study, config, ppo, device=device, n_threads=n_threads, progress=progress
-        )
-    with open_workplace(cluster) as place:
-        return place.train(
-            study, config, sac, device=device, n_threads=n_threads, progress=progress
-        )
+    if cluster:
+        raise InputError("`cluster` trains by SAC only. Leave it out.")
+    if config.algorithm == "clone":
+        return train_clones(study, config, clone, **work)
+    return train_by_ppo(study, config, ppo or PpoConfig(), clone, **work)
 
 
 @timed

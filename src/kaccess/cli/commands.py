@@ -19,6 +19,7 @@ from kaccess.cli.watch import watch
 from kaccess.config import (
     PRESETS,
     AccessConfig,
+    CloneConfig,
     ClusterConfig,
     EvaluateConfig,
     GetUpConfig,
@@ -244,6 +245,7 @@ def train(
     config: OmitArgPrefixes[TrainConfig],
     sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
     ppo: PpoConfig = PpoConfig(),  # noqa: B008  # frozen
+    clone: CloneConfig = CloneConfig(),  # noqa: B008  # frozen
     device: DeviceName = "auto",
     n_threads: Threads = 0,
     cluster: ClusterOf = None,
@@ -255,6 +257,8 @@ def train(
         config: Task, starts, seeds and episodes.
         sac: Settings of the learners, for SAC.
         ppo: Settings of the learners, with --algorithm ppo.
+        clone: Settings of clones, with --algorithm clone; guided PPO learners begin as
+            clones.
         device: Device of the learners; auto takes a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
         cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
@@ -265,6 +269,7 @@ def train(
         pipeline.train,
         *(study, config, sac),
         ppo=ppo,
+        clone=clone,
         device=device,
         n_threads=n_threads,
         cluster=cluster,

@@ -11,6 +11,7 @@ from kaccess.config.checks import (
 from kaccess.config.deploy import ControllerName, DeployConfig, SimulateConfig
 from kaccess.config.learned import LearnConfig
 from kaccess.config.learning import (
+    CloneConfig,
     EvaluateConfig,
     PlayConfig,
     PpoConfig,
@@ -66,6 +67,7 @@ __all__ = [
     "TASKS",
     "TEST_SECONDS",
     "AccessConfig",
+    "CloneConfig",
     "ClusterConfig",
     "ControllerName",
     "Count",

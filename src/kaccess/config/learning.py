@@ -29,6 +29,7 @@ from kaccess.config.names import (
 from kaccess.config.scale import ForBittle
 
 __all__ = [
+    "CloneConfig",
     "EvaluateConfig",
     "PlayConfig",
     "PpoConfig",
@@ -64,6 +65,7 @@ class SkillConfig:
 
 # Among those that hold 95 % success soonest, and needs no clusters: docs/results.md.
 _BEST_STARTS = "guided-rnd"
+_INSTEAD_OF_EPISODES = {"ppo": "ppo.steps", "clone": "clone.rounds"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +74,10 @@ class TrainConfig:
 
     task: TaskName = DEFAULT_TASK
     """Task to learn."""
-    algorithm: Literal["sac", "ppo"] = "sac"
-    """How it is learned: sac (all learners at once), or ppo (one learner after the
-    other, each with many robots; needs the extra `ppo`)."""
+    algorithm: Literal["sac", "ppo", "clone"] = "sac"
+    """How it is learned: sac (all learners at once), ppo (one learner after the other,
+    each with many robots; needs the extra `ppo`), or clone (imitation of the guide,
+    without reward)."""
     starts: tuple[str, ...] = (_BEST_STARTS,)
     """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, drop, or a
     mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners
@@ -83,7 +86,7 @@ class TrainConfig:
     default, guided-rnd, is among the fastest and needs no clusters. With along-, as in
     along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
     the guide acts at the beginning of an episode, for less and less time. PPO has no
-    warm-up: there guided- has no effect."""
+    warm-up: there a guided- learner begins as a clone of the guide."""
     seeds: Size = 3
     """Number of seeds for each kind of starts; each seed is one learner."""
     first_seed: Seed = 0
@@ -133,12 +136,14 @@ class TrainConfig:
         check_fields(self)
         if self.engine == "warp" and self.algorithm != "ppo":
             raise InputError(
-                "SAC does not learn in warp, only PPO does. Choose `--algorithm ppo`, "
-                "or the engine mujoco."
+                f"{self.algorithm.upper()} does not learn in warp, only PPO does. "
+                "Choose `--algorithm ppo`, or the engine mujoco."
             )
-        if self.algorithm == "ppo":
-            unused = ("episodes", "test_every")
-            check_left_out(self, unused, "with `--algorithm ppo`: set `ppo.steps`")
+        if self.algorithm in _INSTEAD_OF_EPISODES:
+            instead = _INSTEAD_OF_EPISODES[self.algorithm]
+            because = f"with `--algorithm {self.algorithm}`: set `{instead}`"
+            check_left_out(self, ("episodes", "test_every"), because)
+        if self.algorithm == "clone":  # all of them are guided
             starts = tuple(each.removeprefix("guided-") for each in self.starts)
             object.__setattr__(self, "starts", starts)
         if not self.starts:
@@ -223,6 +228,41 @@ class SacConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CloneConfig:
+    """How clones imitate the guide, without any reward."""
+
+    rounds: Size = 5
+    """Number of rounds. In the first one the guide acts alone; in the others the clone
+    acts first, for a random time, and the guide takes over."""
+    episodes: Poses = 512
+    """Episodes of a round; in each the guide acts for the time of a test."""
+    noise: Share = 0.05
+    """Largest amplitude of the noise added to what the guide does; 1 is half of a
+    joint's range [-]. The clone imitates what the guide would have done without it."""
+    updates: Count = 4000
+    """Updates of the network after each round."""
+    last_updates: Count = 16_000
+    """Updates after the last round."""
+    batch_size: Poses = 512
+    """Steps of the guide per update."""
+    hidden: tuple[Size, ...] = (256, 128)
+    """Units of each hidden layer, with ELU."""
+    learning_rate: Positive = 3e-3
+    """Largest learning rate of Adam; in each round it rises, then falls to 0 [-]."""
+    blur: NotNegative = 0.1
+    """Noise added to the observations, in their standard deviations [-]."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.hidden:
+            raise InputError("`hidden` must name the units of at least one layer.")
+
+    def count_updates(self, number: int) -> int:
+        """Return the number of updates after a round."""
+        return self.last_updates if number == self.rounds - 1 else self.updates
+
+
+@dataclass(frozen=True, kw_only=True)
 class PpoConfig:
     """Settings of Proximal Policy Optimization, the same for every learner."""
 
@@ -261,6 +301,8 @@ class PpoConfig:
     [nat], such as 0.01 with thousands of robots; None keeps the learning rate."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
+    clone_std: Positive = 0.15
+    """Standard deviation of the actions of a guided learner when PPO begins [-]."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -124,6 +124,7 @@ class Guide:
     Attributes:
         noise: Amplitude of the noise that its actions tolerate; 1 is half of a joint's
             range [-].
+        are_slow: (n,) which robots were at rest when it last acted.
     """
 
     def __init__(
@@ -154,6 +155,7 @@ class Guide:
         self._posture: Array = np.full((n, 3 + robot.model.nu), np.nan)  # last seen
         self._target: Array = np.zeros((n, robot.model.nu))  # smoothed, as an action
         self._tried = Attempts.none(n, robot.model.nu)
+        self.are_slow = np.zeros(n, bool)
 
     def __len__(self) -> int:
         return len(self._command)
@@ -206,8 +208,9 @@ class Guide:
         change = np.abs(posture - self._posture).max(axis=1)
         self._posture = posture
         rate = self._task.control_rate
+        self.are_slow = change * rate < self._slow
         moved = self._steps / rate >= self._get_durations() + self._least_time
-        return np.asarray((change * rate < self._slow) & moved & ~self._stands)
+        return np.asarray(self.are_slow & moved & ~self._stands)
 
     def _get_durations(self) -> Array:
         """Return for how long the targets of each robot's command move [s], (n,)."""

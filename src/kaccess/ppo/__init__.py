@@ -17,11 +17,12 @@ except ImportError as error:
     ) from error
 
 from kaccess.ppo.policies import PpoPolicies
-from kaccess.ppo.run import PpoPlan, PpoRun
+from kaccess.ppo.run import Cloned, PpoPlan, PpoRun
 from kaccess.ppo.train import train
 from kaccess.ppo.vector import HostEnv, RobotsEnv
 
 __all__ = [
+    "Cloned",
     "HostEnv",
     "PpoPlan",
     "PpoPolicies",

@@ -1,7 +1,7 @@
 """A run: one PPO learner with its robots, one iteration at a time."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +9,35 @@ from typing import Any
 import numpy as np
 import torch
 
-from kaccess.base.types import Array, BoolArray
-from kaccess.config import PpoConfig
+from kaccess.base.types import Array
+from kaccess.clone import Clone, Demonstrations
+from kaccess.config import CloneConfig, PpoConfig
 from kaccess.gpu.interface import TensorEnv
+from kaccess.ppo.adopt import adopt
 from kaccess.ppo.algorithm import LOSSES, make_runner
 from kaccess.ppo.policies import PpoPolicies
 from kaccess.ppo.vector import NotFiniteError, RobotsEnv
 from kaccess.sac import Checkpoint, Plan
 from kaccess.sac.device import find_device
 from kaccess.sac.streams import Stream, make_rng
+from kaccess.sac.trainable import OneLearner
 
-__all__ = ["PpoPlan", "PpoRun"]
+__all__ = ["Cloned", "PpoPlan", "PpoRun"]
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Cloned:
+    """A clone of the guide that a learner begins as.
+
+    Args:
+        config: Settings of the clone.
+        load: Returns the clone, and what it was shown. Called only if the run is new.
+    """
+
+    config: CloneConfig
+    load: Callable[[], tuple[Clone, Demonstrations]]
 
 
 @dataclass(frozen=True)
@@ -30,12 +46,14 @@ class PpoPlan(Plan):
 
     Args:
         initial_action: (act,) what a new policy does, more or less; by default 0.
+        clone: Clone that it begins as, instead; by default none.
     """
 
     initial_action: Array | None = None
+    clone: Cloned | None = None
 
 
-class PpoRun:
+class PpoRun(OneLearner):
     """One learner with many robots; `sac.loop.drive` trains it.
 
     Args:
@@ -46,14 +64,7 @@ class PpoRun:
         checkpoint: Checkpoint to resume from; by default the run is new.
 
     Attributes:
-        names: The learner's name.
         policies: Its current policy.
-        step: Steps that its robots have made together.
-        n_evaluations: Tests so far.
-        stopped: A message, by name, if it stopped because of a number that is not
-            finite.
-        between_steps: Whether the run and its curves are at the end of an iteration, so
-            that the run can be stored.
     """
 
     def __init__(
@@ -65,15 +76,11 @@ class PpoRun:
         device: str = "cpu",
         checkpoint: Checkpoint | None = None,
     ) -> None:
-        (self._name,), (self._seed,) = plan.names, plan.seeds
-        self.names, self._env = [self._name], env
+        super().__init__(plan, checkpoint)
+        (self._name,), self._env = self.names, env
         progress = checkpoint.progress if checkpoint else {}
-        self.step = int(progress.get("step", 0))
-        self.n_evaluations = int(progress.get("n_evaluations", 0))
-        self.stopped: dict[str, str] = dict(progress.get("stopped", {}))
         self._n_episodes = int(progress.get("n_episodes", 0))
         self._last_return = float(progress.get("return", np.nan))
-        self.between_steps = True
         self._device = find_device(device)
         self._robots = RobotsEnv(
             env, episode_steps=config.episode_steps, reward_scale=1 - config.gamma
@@ -96,10 +103,15 @@ class PpoRun:
         if checkpoint:
             with checkpoint.explain():
                 self._resume(checkpoint)
+        elif plan.clone:
+            with self._use_random():
+                clone, shown = plan.clone.load()
+                std = config.clone_std
+                adopt(self._algorithm, clone, shown, plan.clone.config, std=std)
 
     def _make_random(self) -> list[torch.Tensor]:
         """Return the states of torch's random numbers that the seed gives."""
-        key = int(make_rng(self._seed, Stream.NETWORKS).integers(2**31))
+        key = int(make_rng(self.seed, Stream.NETWORKS).integers(2**31))
         states = [torch.Generator().manual_seed(key).get_state()]
         if self._device.type == "cuda":
             on_device = torch.Generator(self._device).manual_seed(key)
@@ -120,13 +132,8 @@ class PpoRun:
 
     def _draw_env_seeds(self) -> list[int]:
         """Return a seed for each robot; they depend on the step."""
-        rng = make_rng(self._seed, Stream.ENVIRONMENTS, self.step)
+        rng = make_rng(self.seed, Stream.ENVIRONMENTS, self.step)
         return [int(seed) for seed in rng.integers(2**31, size=self._env.n_envs)]
-
-    @property
-    def alive(self) -> BoolArray:
-        """(1,) whether the learner still learns."""
-        return np.array([not self.stopped])
 
     def advance(self) -> list[tuple[int, dict[str, float]]]:
         """Let all robots make their steps, and update the policy.
@@ -175,16 +182,6 @@ class PpoRun:
         row["learning_rate"] = float(self._algorithm.learning_rate)
         return [(0, row)]
 
-    @contextmanager
-    def make_step(self) -> Iterator[None]:
-        """Change the run and its curves together within this block.
-
-        If it fails, one may be ahead of the other, and the run must not be stored.
-        """
-        self.between_steps = False
-        yield
-        self.between_steps = True
-
     def get_metrics(self) -> dict[str, float]:
         """Return the mean return of the last episodes; empty if none has ended."""
         known = np.isfinite(self._last_return)
@@ -193,9 +190,7 @@ class PpoRun:
     def get_progress(self) -> dict[str, Any]:
         """Return the counters of the run, as JSON holds them."""
         return {
-            "step": self.step,
-            "n_evaluations": self.n_evaluations,
-            "stopped": self.stopped,
+            **self.get_counters(),
             "n_episodes": self._n_episodes,
             "learning_rate": self._algorithm.learning_rate,
             **self.get_metrics(),

@@ -1,17 +1,14 @@
 """Training by PPO: one learner, with the loop and the files of every training."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
-
-import torch
 
 from kaccess.base.types import TrainProgress
 from kaccess.config import PpoConfig
 from kaccess.gpu.interface import TensorEnv
 from kaccess.ppo.run import PpoPlan, PpoRun
 from kaccess.sac import CurveTests, RunFolder, Trained
+from kaccess.sac.cpu import use_threads
 from kaccess.sac.device import explain_memory
 from kaccess.sac.loop import drive
 from kaccess.sac.store import Store
@@ -53,7 +50,7 @@ def train(
     """
     store = Store(folder, _describe_run(env, config, plan))
     checkpoint = store.read()
-    with _use_threads(_choose_threads(config, n_threads)):
+    with use_threads(_choose_threads(config, n_threads)):
         run = PpoRun(env, config, plan, device=device, checkpoint=checkpoint)
         drive(run, plan, store, checkpoint, tests=tests, progress=progress)
     return Trained(run.policies, dict(run.stopped), run.step)
@@ -64,6 +61,8 @@ def _describe_run(env: TensorEnv, config: PpoConfig, plan: PpoPlan) -> dict[str,
     settings = asdict(config)
     for name in ("steps", "test_every"):  # a run may be continued for longer
         del settings[name]
+    if plan.clone is None:  # as in runs from before there were clones
+        del settings["clone_std"]
     return {
         "algorithm": "ppo",
         **settings,
@@ -86,14 +85,3 @@ def _choose_threads(config: PpoConfig, n_threads: int) -> int:
     """
     rows = config.robots * config.rollout_steps // config.minibatches
     return 1 if rows < _MIN_FOR_THREADS else n_threads
-
-
-@contextmanager
-def _use_threads(n: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    if n:
-        torch.set_num_threads(n)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

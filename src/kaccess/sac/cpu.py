@@ -8,7 +8,7 @@ import torch
 
 from kaccess.sac.population import Population
 
-__all__ = ["tune_cpu"]
+__all__ = ["tune_cpu", "use_threads"]
 
 # Multiplications per layer, over all learners, below which one thread is faster;
 # measured on two cores.
@@ -24,11 +24,20 @@ def tune_cpu(population: Population) -> Iterator[None]:
     Threads that wait for one another cost small networks more time than they save, and
     far more if other programs run.
     """
-    config, before = population.config, torch.get_num_threads()
+    config = population.config
     layer = config.batch_size * max(config.hidden) ** 2
-    if population.shape.n_learners * layer < _MIN_FOR_THREADS:
-        torch.set_num_threads(1)
+    is_small = population.shape.n_learners * layer < _MIN_FOR_THREADS
     _keep_memory()
+    with use_threads(1 if is_small else 0):
+        yield
+
+
+@contextmanager
+def use_threads(n: int) -> Iterator[None]:
+    """Let torch use n CPU threads within this block; 0 changes nothing."""
+    before = torch.get_num_threads()
+    if n:
+        torch.set_num_threads(n)
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """Training on a study: its learners, their starts, and the guided warm-up."""
 
+from kaccess.training.clone import train_clones
 from kaccess.training.learners import Learner, make_learners
 from kaccess.training.ppo import train_by_ppo
 from kaccess.training.train import train_learners
@@ -10,5 +11,6 @@ __all__ = [
     "Learner",
     "make_learners",
     "train_by_ppo",
+    "train_clones",
     "train_learners",
 ]

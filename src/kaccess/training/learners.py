@@ -25,9 +25,11 @@ from kaccess.training.warm_up import GuidedWarmUp
 __all__ = [
     "Learner",
     "claim_learners",
-    "name_checkpoint",
+    "list_seeds",
     "make_learners",
     "make_warm_up",
+    "name_checkpoint",
+    "require_routes",
 ]
 
 
@@ -39,13 +41,16 @@ class Learner:
         name: Name, which is also its folder: `ka/seed-0`.
         starts: Initial states of its episodes.
         seed: Seed of its networks, actions and starts.
-        guided: Whether it follows the guide during its warm-up.
+        guided: Whether it follows the guide during its warm-up, or begins as a clone of
+            it.
+        kind: Kind of its resting starts, such as `ka`.
     """
 
     name: str
     starts: Starts
     seed: int
     guided: bool
+    kind: str
 
 
 def make_learners(
@@ -58,7 +63,7 @@ def make_learners(
 ) -> list[Learner]:
     """Return the learners of a run: each kind of starts with each seed."""
     learners: list[Learner] = []
-    seeds = _list_seeds(config)
+    seeds = list_seeds(config)
     engine = EngineConfig(engine=config.host_engine, threads=n_threads)
     for text in config.starts:
         names = [LearnerName.of(text, seed, config.algorithm).text for seed in seeds]
@@ -66,7 +71,7 @@ def make_learners(
         at_rest = find_starts(study, rest, task)
         starts: Sequence[Starts] = [at_rest] * len(seeds)
         if prefix in (ALONG, ROLLIN):
-            _require_routes(study)
+            require_routes(study)
             starts = make_curricula(
                 prefix,
                 at_rest,
@@ -77,7 +82,7 @@ def make_learners(
                 engine=engine,
             )
         guided = [prefix == GUIDED] * len(seeds)
-        learners += map(Learner, names, starts, seeds, guided)
+        learners += map(Learner, names, starts, seeds, guided, [rest] * len(seeds))
     return learners
 
 
@@ -88,12 +93,12 @@ def make_warm_up(
     guided = np.repeat([each.guided for each in learners], envs_per_learner)
     if not guided.any():
         return None
-    _require_routes(study)
+    require_routes(study)
     guide = Guide.of(study, int(guided.sum()), task=task)
     return GuidedWarmUp(guide, np.flatnonzero(guided))
 
 
-def _require_routes(study: Study) -> None:
+def require_routes(study: Study) -> None:
     """Raise `InputError` if no route leads to standing: a guide would be useless."""
     if not study.has_routes:
         raise InputError(
@@ -105,10 +110,11 @@ def _require_routes(study: Study) -> None:
 
 def name_checkpoint(config: TrainConfig) -> str:
     """Return the name of the checkpoint of a population."""
-    return name_population(config.starts, _list_seeds(config))
+    return name_population(config.starts, list_seeds(config))
 
 
-def _list_seeds(config: TrainConfig) -> range:
+def list_seeds(config: TrainConfig) -> range:
+    """Return the seeds of the learners of each kind."""
     return range(config.first_seed, config.first_seed + config.seeds)
 
 

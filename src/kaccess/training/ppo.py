@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
+    CloneConfig,
     EngineConfig,
     PpoConfig,
     Threads,
@@ -23,7 +25,9 @@ from kaccess.envs.tasks import make_task
 from kaccess.robots import Robot
 from kaccess.study import LearnerName, RunsName, Study
 from kaccess.study.names import name_population
+from kaccess.training.clone import CloneTraining
 from kaccess.training.learners import Learner, claim_learners, make_learners
+from kaccess.training.part import Part
 from kaccess.training.train import (
     describe_policy,
     find_conditions,
@@ -33,7 +37,7 @@ from kaccess.training.train import (
 
 if TYPE_CHECKING:  # torch is loaded only to train
     from kaccess.gpu import TensorEnv
-    from kaccess.ppo import PpoPlan
+    from kaccess.ppo import Cloned, PpoPlan
 
 __all__ = ["train_by_ppo"]
 
@@ -42,6 +46,7 @@ def train_by_ppo(
     study: Study,
     config: TrainConfig,
     ppo: PpoConfig,
+    clone: CloneConfig,
     *,
     device: str = "auto",
     n_threads: int = 0,
@@ -55,6 +60,7 @@ def train_by_ppo(
         study: Study that holds starts and routes.
         config: Task, starts and seeds.
         ppo: Settings of the learners.
+        clone: Settings of the clones that guided learners begin as.
         device: Device of the learners: `cpu`, `cuda` or `auto`.
         n_threads: CPU threads of the physics; 0 takes all.
         progress: Called a few times per second, with the steps of all learners.
@@ -80,10 +86,11 @@ def train_by_ppo(
         study, config, task, conditions=conditions, n_threads=n_threads
     )
     folder = study.runs_folder(RunsName(task.name, conditions.text))
-    training = _Training(study, config, ppo, task, folder, device, n_threads)
+    clone = replace(clone, hidden=ppo.hidden)
+    training = _Training(study, config, ppo, clone, task, folder, device, n_threads)
     stopped: dict[str, str] = {}
     for number, learner in enumerate(learners):
-        part = _Part(progress, number, len(learners))
+        part = Part(progress, number, len(learners))
         stopped |= training.train(learner, part.report if progress else None)
     require_success(stopped, [each.name for each in learners], folder)
     return folder
@@ -96,6 +103,7 @@ class _Training:
     study: Study
     config: TrainConfig
     ppo: PpoConfig
+    clone: CloneConfig
     task: Task
     folder: Path
     device: str
@@ -108,6 +116,7 @@ class _Training:
         from kaccess.ppo import train
         from kaccess.sac import CurveTests, RunFolder
 
+        clone = self._train_clone(learner, progress) if learner.guided else None
         kind, every = LearnerName.parse(learner.name).starts, self.ppo.test_every
         checkpoint = name_population([kind], range(learner.seed, learner.seed + 1))
         with claim_learners(self.folder, [learner.name], checkpoint=checkpoint):
@@ -120,7 +129,7 @@ class _Training:
             trained = train(
                 self._make_env(learner),
                 self.ppo,
-                plan=self._make_plan(learner),
+                plan=self._make_plan(learner, clone),
                 folder=RunFolder(self.folder, checkpoint),
                 device=self.device,
                 n_threads=self.n_threads,
@@ -152,7 +161,21 @@ class _Training:
         )
         return HostEnv(env)
 
-    def _make_plan(self, learner: Learner) -> "PpoPlan":
+    def _train_clone(
+        self, learner: Learner, progress: TrainProgress | None
+    ) -> "Cloned":
+        """Train the clone that a guided learner begins as, unless it exists."""
+        from kaccess.clone import load_clone
+        from kaccess.ppo import Cloned
+
+        training = CloneTraining(
+            *(self.study, self.config, self.clone, self.device, self.n_threads)
+        )
+        path = training.train(learner.kind, learner.seed, progress)
+        load = partial(load_clone, path, self.clone, device=self.device)
+        return Cloned(self.clone, load)
+
+    def _make_plan(self, learner: Learner, clone: "Cloned | None") -> "PpoPlan":
         from kaccess.ppo import PpoPlan
 
         robot, engine = self.study.robot, self.config.engine
@@ -162,6 +185,7 @@ class _Training:
             n_steps=self.ppo.steps,
             metadata=describe_policy(self.task, robot, self._conditions, engine=engine),
             initial_action=_find_standing_action(robot),
+            clone=clone,
         )
 
 
@@ -182,22 +206,3 @@ def _find_standing_action(robot: Robot) -> Array:
     """Return the action that commands the standing pose, (nu,)."""
     action = robot.to_actions(robot.standing_targets[None])[0]
     return np.asarray(np.clip(action, -1.0, 1.0))
-
-
-class _Part:
-    """Reports the progress of one learner as a part of that of all.
-
-    Args:
-        progress: Called with the steps of all learners.
-        number: Number of the learner.
-        n: Number of learners.
-    """
-
-    def __init__(self, progress: TrainProgress | None, number: int, n: int) -> None:
-        self._progress, self._number, self._n = progress, number, n
-
-    def report(self, done: int, total: int, metrics: Mapping[str, float]) -> None:
-        """Report the steps of this learner, and those of the learners before it."""
-        if self._progress:
-            before = self._number * total
-            self._progress(before + done, self._n * total, metrics)
