@@ -119,20 +119,20 @@ def test_settings_of_sac_have_no_effect_and_are_refused(study, capsys):
     assert "`episodes` has no effect" in refusal(capsys, "train", study, *options)
 
 
-def test_ppo_has_no_warm_up_to_guide(clustered):
+def test_learners_of_ppo_are_guided_too(clustered):
     study, task = Study(clustered), make_task("fall-recovery", Study(clustered).robot)
     config = TrainConfig(starts=("guided-rnd", "rollin-ka"), seeds=2)
     by_sac = make_learners(study, config, task)
     assert [each.guided for each in by_sac] == [True, True, False, False]
     by_ppo = make_learners(study, replace(config, algorithm="ppo"), task)
     assert [each.name for each in by_ppo][::2] == [
-        "ppo-rnd/seed-0",
+        "ppo-guided-rnd/seed-0",
         "ppo-rollin-ka/seed-0",
     ]
     kinds = [InitialStates] * 2 + [RollIn] * 2
     assert [type(each.starts) for each in by_ppo] == kinds
     assert by_ppo[2].starts is not by_ppo[3].starts
-    assert not any(each.guided for each in by_ppo)
+    assert [each.guided for each in by_ppo] == [True, True, False, False]
 
 
 def test_sac_can_start_along_routes(study):

@@ -72,14 +72,14 @@ class GuideShow:
         return self._config.episodes * self._n_steps * (2 if number else 1)
 
     def __call__(self, number: int, act: Act | None) -> "Demonstrations":
-        """Return what the guide does in a round, where it ends with success.
+        """Return what the guide does in a round, of episodes that end with success.
 
         Args:
             number: Number of the round.
             act: Policy that acts first, until the guide takes over; None for none.
 
         Raises:
-            InputError: If the guide never succeeds.
+            InputError: If the guide never succeeds, although it acts alone.
         """
         rng = np.random.default_rng([_STREAM, self._seed, number])
         n, study, episodes = self._config.episodes, self._study, self._episodes
@@ -93,7 +93,7 @@ class GuideShow:
             reward for _, reward in roll_out(episodes, duet.act, placed, n_steps)
         )
         success = np.asarray(episodes.get_info()["success"], bool)
-        if not success.any():
+        if act is None and not success.any():
             raise InputError(
                 f"The guide of {study.path} stands up from none of {n} starts, so "
                 "there is nothing to imitate. Train from starts without `guided-`, "
