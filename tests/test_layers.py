@@ -11,7 +11,7 @@ ROOT = Path(kaccess.__file__).parent
 LAYERS = [  # from the bottom to the top
     {"base", "config"},
     {"robots", "engines", "poses", "starts", "access", "cluster"},
-    {"envs", "policies", "sac", "gpu", "ppo", "pairs"},
+    {"envs", "policies", "sac", "clone", "gpu", "ppo", "pairs"},
     {"study"},
     {"guide", "evaluation", "training", "learned", "exports", "deploy", "distribute"},
     {"report", "pipeline", "cli"},
@@ -19,7 +19,7 @@ LAYERS = [  # from the bottom to the top
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Third-party packages that only these parts may import.
 ONLY_IN = {
-    "torch": {"sac", "gpu", "ppo", "learned"},
+    "torch": {"sac", "clone", "gpu", "ppo", "learned"},
     "gymnasium": {"envs", "sac", "ppo"},
     "rsl_rl": {"ppo"},
     "tensordict": {"ppo"},

@@ -102,7 +102,8 @@ def run(
     Args:
         robot: Name of a robot, or path of an MJCF or URDF file.
         study: Folder of the study.
-        preset: Size of the study: tiny (seconds), quick (minutes), paper (an hour).
+        preset: Size of the study: tiny (seconds), fast (a minute or two), quick
+            (minutes), paper (an hour).
         seed: Seed of all draws.
         model: What to set about the model, if what is found in it is not right.
         pairs: Share of the pairs to estimate, such as 20%, or 100%; by default that of
@@ -128,8 +129,8 @@ def run(
     watch(picture, made)
     if size.train and made.robot.stance.stands:
         test = EvaluateConfig(poses=size.test_poses)
-        if find_spec("torch"):
-            plan = starts.leave_out_guides(made, size.train)
+        plan = starts.leave_out_guides(made, size.train)
+        if plan and find_spec("torch"):
             watch(train, made, plan, size.sac, device="cpu", n_threads=threads)
         watch(evaluate, made, test, engine=EngineConfig(threads=threads))
     watch(report, made)

@@ -65,3 +65,12 @@ def test_a_resumed_run_asks_for_no_clone(cloned, tmp_path):
         plan = PpoPlan([NAME], seeds=[0], n_steps=n_steps, clone=Cloned(CLONE, load))
         where = RunFolder(tmp_path, tensorboard=False)
         train(HostEnv(PointMasses(N)), CONFIG, plan=plan, folder=where)
+
+
+def test_observations_are_normalized_as_for_the_clone(cloned):
+    run = begin(cloned, clone_std=1e-6, learning_rate=1e-12)
+    _, shown = cloned
+    before = run.policies.act_all(shown.obs[None])
+    for _ in range(3):
+        run.advance()
+    np.testing.assert_allclose(run.policies.act_all(shown.obs[None]), before, atol=1e-4)

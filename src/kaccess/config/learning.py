@@ -231,7 +231,7 @@ class SacConfig:
 class CloneConfig:
     """How clones imitate the guide, without any reward."""
 
-    rounds: Size = 5
+    rounds: Size = 2
     """Number of rounds. In the first one the guide acts alone; in the others the clone
     acts first, for a random time, and the guide takes over."""
     episodes: Poses = 512
@@ -241,7 +241,7 @@ class CloneConfig:
     joint's range [-]. The clone imitates what the guide would have done without it."""
     updates: Count = 4000
     """Updates of the network after each round."""
-    last_updates: Count = 16_000
+    last_updates: Count = 8000
     """Updates after the last round."""
     batch_size: Poses = 512
     """Steps of the guide per update."""
@@ -301,7 +301,7 @@ class PpoConfig:
     [nat], such as 0.01 with thousands of robots; None keeps the learning rate."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
-    clone_std: Positive = 0.15
+    clone_std: Positive = 0.1
     """Standard deviation of the actions of a guided learner when PPO begins [-]."""
 
     def __post_init__(self) -> None:

@@ -42,7 +42,7 @@ FrameworkName = Literal[
     "mjcf", "gymnasium", "playground", "mjlab", "isaaclab", "maniskill"
 ]
 ObserveName = Literal["joints", "imu", "history"]
-PresetName = Literal["tiny", "quick", "paper"]
+PresetName = Literal["tiny", "fast", "quick", "paper"]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,13 @@ class Preset:
 
 PRESETS: Mapping[PresetName, Preset] = {
     "tiny": Preset(poses=20),
+    "fast": Preset(
+        poses=200,
+        pairs="20%",
+        search=GetUpConfig(),
+        growth=GrowConfig(),
+        train=TrainConfig(algorithm="clone", seeds=1, test_poses=20),
+    ),
     "quick": Preset(
         poses=200,
         search=GetUpConfig(),

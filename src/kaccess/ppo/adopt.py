@@ -11,7 +11,7 @@ from kaccess.config import CloneConfig
 from kaccess.ppo.policies import read_network
 from kaccess.ppo.vector import GROUP
 
-__all__ = ["adopt"]
+__all__ = ["adopt", "keep_normalization"]
 
 
 def adopt(
@@ -45,6 +45,16 @@ def adopt(
         actor.distribution.std_param.fill_(std)
     inputs = read_network(critic).normalize(obs)
     fit(critic.mlp, inputs, values, config, config.updates)
+
+
+def keep_normalization(algorithm: PPO) -> None:
+    """Normalize observations as for the clone, for ever.
+
+    A clone is precise, and unlearns what it knows if its inputs change.
+    """
+    for model in (algorithm.get_policy(), algorithm.critic):
+        if model.obs_normalization:
+            model.obs_normalizer.until = 0
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from kaccess.base.types import Array
 from kaccess.clone import Clone, Demonstrations
 from kaccess.config import CloneConfig, PpoConfig
 from kaccess.gpu.interface import TensorEnv
-from kaccess.ppo.adopt import adopt
+from kaccess.ppo.adopt import adopt, keep_normalization
 from kaccess.ppo.algorithm import LOSSES, make_runner
 from kaccess.ppo.policies import PpoPolicies
 from kaccess.ppo.vector import NotFiniteError, RobotsEnv
@@ -108,6 +108,8 @@ class PpoRun(OneLearner):
                 clone, shown = plan.clone.load()
                 std = config.clone_std
                 adopt(self._algorithm, clone, shown, plan.clone.config, std=std)
+        if plan.clone:
+            keep_normalization(self._algorithm)
 
     def _make_random(self) -> list[torch.Tensor]:
         """Return the states of torch's random numbers that the seed gives."""

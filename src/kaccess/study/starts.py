@@ -147,10 +147,15 @@ def load_states(study: Study, path: Path) -> InitialStates:
     return states
 
 
-def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig:
-    """Return the settings without guided learners, if the study has no routes."""
+def leave_out_guides(study: Study, config: TrainConfig) -> TrainConfig | None:
+    """Return the settings without guided learners, if the study has no routes.
+
+    Clones are nothing without a guide: then None is returned.
+    """
     if study.has_routes:
         return config
+    if config.algorithm == "clone":
+        return None
     starts = dict.fromkeys(text.removeprefix(GUIDED) for text in config.starts)
     return replace(config, starts=tuple(starts))
 
