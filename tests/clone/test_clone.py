@@ -1,5 +1,7 @@
 """A network learns what it is shown."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -19,9 +21,9 @@ def show(n=400):
 
 
 def make_clone(shown, n_updates=600):
-    clone = Clone(3, 2, CONFIG, seed=1)
+    clone = Clone(3, 2, replace(CONFIG, updates=n_updates), seed=1)
     clone.measure(shown)
-    loss = clone.learn(shown, n_updates, seed=2)
+    loss = clone.learn(shown, seed=2)
     return clone, loss
 
 

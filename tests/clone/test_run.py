@@ -9,9 +9,7 @@ from kaccess.config import CloneConfig
 from kaccess.sac import CurveTests, RunFolder
 from tests.sac.runs import arrays, assert_same, interrupt_at, rows
 
-CONFIG = CloneConfig(
-    rounds=4, hidden=(8,), batch_size=16, updates=5, last_updates=9, episodes=2
-)
+CONFIG = CloneConfig(rounds=4, hidden=(8,), batch_size=16, updates=5, episodes=2)
 NAME = "clone-ka/seed-3"
 
 
@@ -45,10 +43,6 @@ def test_the_clone_acts_from_the_second_round_on(tmp_path):
     assert show.calls == [(0, None), *((i, (30, 2)) for i in (1, 2, 3))]
     steps = [int(row["step"]) for row in rows(tmp_path / NAME / "episodes.csv")]
     assert steps == [10, 30, 50, 70]
-
-
-def test_it_learns_longest_after_the_last_round():
-    assert [CONFIG.count_updates(i) for i in range(4)] == [5, 5, 5, 9]
 
 
 def test_each_round_is_tested(tmp_path):

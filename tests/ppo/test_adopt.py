@@ -24,7 +24,7 @@ def cloned():
     shown = Demonstrations(obs, actions, 0.5 + 0.2 * np.tanh(obs[:, 0]))
     clone = Clone(3, 2, CLONE)
     clone.measure(Demonstrations(obs[:100], actions[:100], np.zeros(100)))
-    clone.learn(shown, 100, seed=0)
+    clone.learn(shown, seed=0)
     return clone, shown
 
 

@@ -20,9 +20,7 @@ from kaccess.training.demonstrations import GuideShow, discount
 from tests.training.runs import refusal, rows
 
 N = 40  # episodes; the guide of the tiny robot stands up from few of its starts
-CLONE = CloneConfig(
-    rounds=2, episodes=N, hidden=(8,), updates=5, last_updates=5, noise=0.0
-)
+CLONE = CloneConfig(rounds=2, episodes=N, hidden=(8,), updates=5, noise=0.0)
 CONFIG = TrainConfig(algorithm="clone", seeds=1, test_poses=4)
 
 
@@ -109,15 +107,15 @@ def test_values_are_discounted_means():
 
 def test_clones_leave_the_files_of_sac(study):
     folder = pipeline.train(study, CONFIG, clone=CLONE, device="cpu")
-    own = folder / "clone-rnd" / "seed-0"
+    own = folder / "clone-fresh" / "seed-0"
     assert {"policy.safetensors", "best.safetensors"} <= {
         each.name for each in own.iterdir()
     }
     assert len(rows(own / "evaluation.csv")) == CLONE.rounds
     assert Policy.load(own / "policy.safetensors").metadata["robot"] == "tiny"
-    assert "clone-rnd" in load_curves(folder, episode_steps=1)
+    assert "clone-fresh" in load_curves(folder, episode_steps=1)
     tested = pipeline.evaluate(study, EvaluateConfig(poses=4))
-    assert sorted(each.name for each in tested) == ["clone-rnd/seed-0", "routes"]
+    assert sorted(each.name for each in tested) == ["clone-fresh/seed-0", "routes"]
 
 
 def test_a_guided_ppo_learner_begins_as_a_clone(study):
@@ -142,7 +140,7 @@ def test_a_guided_ppo_learner_begins_as_a_clone(study):
 
 
 def test_every_clone_is_guided(study):
-    assert CONFIG.starts == ("rnd",)
+    assert CONFIG.starts == ("fresh",)
     assert replace(CONFIG, starts=("guided-ka",)).starts == ("ka",)
 
 

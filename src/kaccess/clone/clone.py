@@ -96,12 +96,12 @@ class Clone:
         scale = obs.std(dim=0) + _LEAST_SCALE
         self.network = self.network._replace(mean=obs.mean(dim=0), scale=scale)
 
-    def learn(self, shown: Demonstrations, n_updates: int, *, seed: int) -> float:
+    def learn(self, shown: Demonstrations, *, seed: int) -> float:
         """Fit the network to demonstrations; return the last mean square error."""
         obs, actions = self._send(shown.obs), self._send(shown.actions)
         with use_seed(seed):
             inputs = self.network.normalize(obs)
-            return fit(self.network.mlp, inputs, actions, self._config, n_updates)
+            return fit(self.network.mlp, inputs, actions, self._config)
 
     @torch.inference_mode()
     def act(self, obs: Array) -> Array:
@@ -135,19 +135,15 @@ class Clone:
 
 
 def fit(
-    mlp: nn.Sequential,
-    inputs: Tensor,
-    targets: Tensor,
-    config: CloneConfig,
-    n_updates: int,
+    mlp: nn.Sequential, inputs: Tensor, targets: Tensor, config: CloneConfig
 ) -> float:
     """Fit a network to targets by least squares; return the last mean square error."""
     adam = torch.optim.Adam(mlp.parameters(), lr=config.learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        adam, config.learning_rate, total_steps=n_updates
+        adam, config.learning_rate, total_steps=config.updates
     )
     loss = torch.zeros(())
-    for _ in range(n_updates):
+    for _ in range(config.updates):
         rows = torch.randint(len(inputs), (config.batch_size,), device=inputs.device)
         some = inputs[rows]
         blurred = some + config.blur * torch.randn_like(some)

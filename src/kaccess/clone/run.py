@@ -104,14 +104,13 @@ class CloneRun(OneLearner):
 
     def advance(self) -> list[tuple[int, dict[str, float]]]:
         """Watch the guide, and learn; return a row of the curve of episodes."""
-        number, config = len(self._shown), self._config
+        number = len(self._shown)
         shown = self._show(number, self.clone.act if number else None)
         if not number:
             self.clone.measure(shown)
         self._shown.append(shown)
-        n_updates = config.count_updates(number)
         key = self._draw_key(Stream.UPDATES, number)
-        loss = self.clone.learn(self.shown, n_updates, seed=key)
+        loss = self.clone.learn(self.shown, seed=key)
         self.step += self._show.count_steps(number)
         self._metrics = {"loss": loss}
         return [(0, {"episode": number, "shown": len(shown), **self._metrics})]

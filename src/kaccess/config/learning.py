@@ -63,8 +63,9 @@ class SkillConfig:
         check_fields(self)
 
 
-# Among those that hold 95 % success soonest, and needs no clusters: docs/results.md.
-_BEST_STARTS = "guided-rnd"
+# Among those that hold 95 % success soonest, and need no clusters: docs/results.md.
+# Clones need more poses than most studies have: docs/clone.md.
+_BEST_STARTS = {"sac": "guided-rnd", "ppo": "guided-fresh", "clone": "fresh"}
 _INSTEAD_OF_EPISODES = {"ppo": "ppo.steps", "clone": "clone.rounds"}
 
 
@@ -78,12 +79,13 @@ class TrainConfig:
     """How it is learned: sac (all learners at once), ppo (one learner after the other,
     each with many robots; needs the extra `ppo`), or clone (imitation of the guide,
     without reward)."""
-    starts: tuple[str, ...] = (_BEST_STARTS,)
-    """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, drop, or a
+    starts: tuple[str, ...] = ()
+    """Kinds of starts, one or more: ka, km, wkm, 9-pose, 1-pose, rnd, fresh, drop, or a
     mixture such as ka+rnd:0.2. With the prefix guided-, as in guided-rnd, SAC learners
     follow the routes of the accessibility graph during their warm-up. Once standing,
-    they follow the skill that `kaccess search` found, if the task needs one. The
-    default, guided-rnd, is among the fastest and needs no clusters. With along-, as in
+    they follow the skill that `kaccess search` found, if the task needs one. By default
+    guided-rnd for SAC, guided-fresh for PPO and fresh for clones: they are among the
+    fastest and need no clusters. With along-, as in
     along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
     the guide acts at the beginning of an episode, for less and less time. PPO has no
     warm-up: there a guided- learner begins as a clone of the guide."""
@@ -143,11 +145,10 @@ class TrainConfig:
             instead = _INSTEAD_OF_EPISODES[self.algorithm]
             because = f"with `--algorithm {self.algorithm}`: set `{instead}`"
             check_left_out(self, ("episodes", "test_every"), because)
+        starts = self.starts or (_BEST_STARTS[self.algorithm],)
         if self.algorithm == "clone":  # all of them are guided
-            starts = tuple(each.removeprefix("guided-") for each in self.starts)
-            object.__setattr__(self, "starts", starts)
-        if not self.starts:
-            raise InputError("`starts` must name at least one kind, such as ka.")
+            starts = tuple(each.removeprefix("guided-") for each in starts)
+        object.__setattr__(self, "starts", starts)
         if len(set(self.starts)) < len(self.starts):
             raise InputError(
                 f"`starts` must name each kind once, got {' '.join(self.starts)}."
@@ -231,7 +232,7 @@ class SacConfig:
 class CloneConfig:
     """How clones imitate the guide, without any reward."""
 
-    rounds: Size = 2
+    rounds: Size = 1
     """Number of rounds. In the first one the guide acts alone; in the others the clone
     acts first, for a random time, and the guide takes over."""
     episodes: Poses = 512
@@ -241,8 +242,6 @@ class CloneConfig:
     joint's range [-]. The clone imitates what the guide would have done without it."""
     updates: Count = 4000
     """Updates of the network after each round."""
-    last_updates: Count = 8000
-    """Updates after the last round."""
     batch_size: Poses = 512
     """Steps of the guide per update."""
     hidden: tuple[Size, ...] = (256, 128)
@@ -256,10 +255,6 @@ class CloneConfig:
         check_fields(self)
         if not self.hidden:
             raise InputError("`hidden` must name the units of at least one layer.")
-
-    def count_updates(self, number: int) -> int:
-        """Return the number of updates after a round."""
-        return self.last_updates if number == self.rounds - 1 else self.updates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,7 +293,8 @@ class PpoConfig:
     """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
     desired_kl: Positive | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
-    [nat], such as 0.01 with thousands of robots; None keeps the learning rate."""
+    [nat]. By default 0.01 for guided learners, which have something to lose; for others
+    the learning rate stays as it is."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
     clone_std: Positive = 0.1
@@ -314,6 +310,12 @@ class PpoConfig:
                 f"`rollout_steps` ({self.robots * self.rollout_steps}), got "
                 f"{self.minibatches}."
             )
+
+    def fill_in(self, *, guided: bool) -> "PpoConfig":
+        """Return these settings with `desired_kl` filled in for guided learners."""
+        if not guided or self.desired_kl is not None:
+            return self
+        return replace(self, desired_kl=0.01)
 
 
 @dataclass(frozen=True, kw_only=True)

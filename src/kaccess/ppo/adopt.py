@@ -44,7 +44,7 @@ def adopt(
     with torch.no_grad():
         actor.distribution.std_param.fill_(std)
     inputs = read_network(critic).normalize(obs)
-    fit(critic.mlp, inputs, values, config, config.updates)
+    fit(critic.mlp, inputs, values, config)
 
 
 def keep_normalization(algorithm: PPO) -> None:

@@ -48,6 +48,7 @@ def train(
         KeyboardInterrupt: If interrupted; the run is stored first.
         MemoryError: If there is not enough memory, here or on the device.
     """
+    config = config.fill_in(guided=plan.clone is not None)
     store = Store(folder, _describe_run(env, config, plan))
     checkpoint = store.read()
     with use_threads(_choose_threads(config, n_threads)):

@@ -171,7 +171,12 @@ class _Training:
         training = CloneTraining(
             *(self.study, self.config, self.clone, self.device, self.n_threads)
         )
-        path = training.train(learner.kind, learner.seed, progress)
+
+        def show(done: int, total: int, metrics: Mapping[str, float]) -> None:
+            if progress:  # the steps of PPO have not begun
+                progress(0, self.ppo.steps, metrics)
+
+        path = training.train(learner.kind, learner.seed, show)
         load = partial(load_clone, path, self.clone, device=self.device)
         return Cloned(self.clone, load)
 
