@@ -47,7 +47,7 @@ def make(kind, field, value):
 
 
 def test_all_configs_are_found():
-    assert len(CONFIGS) == 19
+    assert len(CONFIGS) == 20
     assert len(NUMBERS) > 60
 
 
