@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 
 from kaccess import InputError
-from kaccess.evaluation.comparison import compare, format_comparison
+from kaccess.evaluation.comparison import (
+    compare,
+    format_comparison,
+    leave_out_clones,
+)
 from kaccess.evaluation.curves import (
     Curves,
     load_curves,
@@ -186,3 +190,13 @@ def test_missing_curves_are_an_error(tmp_path):
         load_curves(tmp_path, episode_steps=300)
     with pytest.raises(InputError, match=r"no curves of 'rnd' .* only of ka"):
         format_comparison({"ka": curves([1.0])})
+
+
+def test_clones_with_few_tests_are_left_out_of_comparisons():
+    kinds = {"rnd": curves([0, 0, 1, 1]), "clone-rnd": curves([1])}
+    assert list(leave_out_clones(kinds)) == ["rnd"]
+    assert list(leave_out_clones(kinds, 1)) == ["rnd", "clone-rnd"]
+    text = format_comparison(kinds)
+    assert "rnd" in text and "clone-rnd" not in text
+    with pytest.raises(InputError, match="at most the number of tests"):
+        format_comparison({"rnd": curves([0, 0, 1, 1]), "ka": curves([1])})

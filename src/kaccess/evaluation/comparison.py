@@ -34,11 +34,13 @@ __all__ = [
     "compare",
     "find_common_horizon",
     "format_comparison",
+    "leave_out_clones",
     "format_p",
 ]
 
 LEVELS = (0.95, 0.90, 0.99)  # the first is that of headlines and planned comparisons
 SCORE_NAMES = {"success": "strict success", "success_loose": "loose success"}
+_CLONE = "clone-"  # prefix of kinds of learners
 _PLANNED = "planned"
 
 
@@ -104,6 +106,20 @@ def find_common_horizon(curves: Sequence[Curves], in_row: int = IN_ROW) -> float
     return min(each.find_horizon(in_row) for each in curves)
 
 
+def leave_out_clones(
+    curves: Mapping[str, Curves], in_row: int = IN_ROW
+) -> dict[str, Curves]:
+    """Return the curves without those of clones that have too few tests to compare.
+
+    A clone is tested after each of its rounds, and one round is usual.
+    """
+    return {
+        kind: each
+        for kind, each in curves.items()
+        if not kind.startswith(_CLONE) or len(each.episodes) >= in_row
+    }
+
+
 def format_comparison(
     curves: Mapping[str, Curves],
     *,
@@ -124,6 +140,7 @@ def format_comparison(
         planned: Kind whose comparison at the first level was planned. Its p-value needs
             no correction. All others are corrected together.
     """
+    curves = leave_out_clones(curves, in_row)
     for kind in (against, planned or against):
         if kind not in curves:
             raise InputError(

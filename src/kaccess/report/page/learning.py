@@ -12,6 +12,7 @@ from kaccess.evaluation.comparison import (
     compare,
     find_common_horizon,
     format_p,
+    leave_out_clones,
 )
 from kaccess.evaluation.curves import IN_ROW, SCORE, Curves
 from kaccess.report.figures import draw_curves
@@ -95,7 +96,8 @@ def _draw_score(
 
 def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Table]:
     """Return episodes to each level of success, compared with random starts."""
-    n_tests = min(len(each.episodes) for each in curves.values())
+    curves = leave_out_clones(curves)
+    n_tests = min((len(each.episodes) for each in curves.values()), default=0)
     if _AGAINST not in curves or len(curves) < 2 or n_tests < IN_ROW:
         return []
     horizon = find_common_horizon(list(curves.values()))
