@@ -36,7 +36,7 @@ class Config:
     """Folder of the study; it needs times and starts."""
     out: tyro.conf.Positional[Path]
     """Where to write: `<out>.csv` with all curves, `<out>.json` with the summary."""
-    starts: tuple[str, ...] = ("rnd", "along-rnd", "rollin-rnd", "drop")
+    starts: tuple[str, ...] = ("guided-rnd", "rnd", "along-rnd", "rollin-rnd", "drop")
     """Kinds of starts."""
     seeds: int = 2
     """Learners of each kind."""

@@ -1,8 +1,10 @@
 """Which stages a whole run makes."""
 
+from dataclasses import replace
+
 import pytest
 
-from kaccess import pipeline
+from kaccess import Study, pipeline
 from kaccess.config import PRESETS, GetUpConfig, GrowConfig, Preset
 from kaccess.study import growing
 from tests.conftest import TINY
@@ -25,3 +27,21 @@ def test_a_whole_run_searches_for_skills_only_where_moves_fail(
     pipeline.run(str(TINY), tmp_path / "study", watch=watch)
     assert stages[:2] == ["sample", "access"]
     assert stages[2:-4] == (["search", "grow"] if trapped else ["grow"])
+
+
+@pytest.mark.parametrize("has_routes", [True, False])
+def test_clones_are_trained_only_if_there_is_a_guide(tmp_path, monkeypatch, has_routes):
+    pytest.importorskip("torch")
+    trained = []
+
+    def watch(stage, *args, **kwargs):
+        if stage.__name__ == "train":
+            trained.append(args[1])
+        runs = stage.__name__ in ("sample", "access")
+        return stage(*args, **kwargs) if runs else None
+
+    monkeypatch.setattr(Study, "has_routes", property(lambda _: has_routes))
+    size = replace(PRESETS["fast"], poses=4, pairs=None, search=None, growth=None)
+    monkeypatch.setitem(PRESETS, "fast", size)
+    pipeline.run(str(TINY), tmp_path / "study", "fast", watch=watch)
+    assert [each.algorithm for each in trained] == (["clone"] if has_routes else [])
