@@ -102,8 +102,7 @@ def run(
     Args:
         robot: Name of a robot, or path of an MJCF or URDF file.
         study: Folder of the study.
-        preset: Size of the study: tiny (seconds), fast (a minute or two), quick
-            (minutes), paper (an hour).
+        preset: Size of the study: tiny (seconds), fast, quick (minutes), paper (hour).
         seed: Seed of all draws.
         model: What to set about the model, if what is found in it is not right.
         pairs: Share of the pairs to estimate, such as 20%, or 100%; by default that of
@@ -352,8 +351,7 @@ def train(
         config: Task, starts, seeds and episodes.
         sac: Settings of the learners, for SAC.
         ppo: Settings of the learners, for PPO.
-        clone: Settings of clones: learners of their own, or what guided PPO learners
-            begin as.
+        clone: Settings of clones; guided PPO learners begin as clones, too.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
         n_threads: CPU threads of the physics; 0 takes all.
         cluster: Ray cluster that works, as `--cluster` names it; None for none.
@@ -363,8 +361,7 @@ def train(
         The folder of the runs; each learner has a folder `<starts>/seed-<number>`.
     """
     study, clone = Study.open(study), clone or CloneConfig()
-    work: dict[str, Any] = {"device": device, "n_threads": n_threads}
-    work["progress"] = progress
+    work: dict[str, Any] = dict(device=device, n_threads=n_threads, progress=progress)
     if config.algorithm == "sac":
         with open_workplace(cluster) as place:
             return place.train(study, config, sac or SacConfig(), **work)

@@ -85,10 +85,10 @@ class TrainConfig:
     follow the routes of the accessibility graph during their warm-up. Once standing,
     they follow the skill that `kaccess search` found, if the task needs one. By default
     guided-rnd for SAC, guided-fresh for PPO and fresh for clones: they are among the
-    fastest and need no clusters. With along-, as in
-    along-rnd, episodes begin along the routes, almost standing at first. With rollin-,
-    the guide acts at the beginning of an episode, for less and less time. PPO has no
-    warm-up: there a guided- learner begins as a clone of the guide."""
+    fastest and need no clusters. PPO has no warm-up: there a guided- learner begins as
+    a clone of the guide. With along-, as in along-rnd, episodes begin along the routes,
+    almost standing at first. With rollin-, the guide acts at the beginning of an
+    episode, for less and less time."""
     seeds: Size = 3
     """Number of seeds for each kind of starts; each seed is one learner."""
     first_seed: Seed = 0

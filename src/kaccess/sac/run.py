@@ -1,8 +1,7 @@
 """A run: a population in its environments, one step at a time."""
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from kaccess.sac.policies import Policies
 from kaccess.sac.population import Experience, Population
 from kaccess.sac.returns import MultiStep
 from kaccess.sac.streams import Stream, make_rng
+from kaccess.sac.trainable import InSteps
 from kaccess.sac.vector import Envs, Outcome
 
 __all__ = ["Episode", "Run"]
@@ -34,7 +34,7 @@ _RECENT = 10  # episodes of each learner that the mean return covers
 _STATE = ("obs", "actions", "returns", "lengths", "episodes", "recent")
 
 
-class Run:
+class Run(InSteps):
     """p learners, each in its own block of the environments.
 
     Args:
@@ -51,8 +51,6 @@ class Run:
         n_evaluations: Tests so far.
         stopped: Learners that stopped because of a number that is not finite: a message
             for each, by name.
-        between_steps: Whether the run and its curves are at the end of a step, so that
-            the run can be stored.
     """
 
     def __init__(
@@ -71,7 +69,6 @@ class Run:
         self.step = int(progress.get("step", 0))
         self.n_evaluations = int(progress.get("n_evaluations", 0))
         self.stopped: dict[str, str] = dict(progress.get("stopped", {}))
-        self.between_steps = True
         self.population = self._make_population(max(plan.n_steps, self.step), device)
         self.policies = Policies(
             self.population.learners,
@@ -150,16 +147,6 @@ class Run:
         self._actions = self._act(outcome.done | ~outcome.real, experience)
         self._check_learners()
         return self._finish_episodes(outcome)
-
-    @contextmanager
-    def make_step(self) -> Iterator[None]:
-        """Change the run and its curves together within this block.
-
-        If it fails, one may be ahead of the other, and the run must not be stored.
-        """
-        self.between_steps = False
-        yield
-        self.between_steps = True
 
     def get_metrics(self) -> dict[str, float]:
         """Return the mean return of the last episodes; empty if none has ended."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # both import this module
     from kaccess.sac.checkpoint import Checkpoint
     from kaccess.sac.plan import Plan
 
-__all__ = ["OneLearner", "PolicySet", "Trainable"]
+__all__ = ["InSteps", "OneLearner", "PolicySet", "Trainable"]
 
 
 class PolicySet(Protocol):
@@ -74,7 +74,28 @@ class Trainable(Protocol):
         ...
 
 
-class OneLearner:
+class InSteps:
+    """A run that can be stored between two steps only.
+
+    Attributes:
+        between_steps: Whether the run and its curves are at the end of a step, so that
+            the run can be stored.
+    """
+
+    between_steps = True
+
+    @contextmanager
+    def make_step(self) -> Iterator[None]:
+        """Change the run and its curves together within this block.
+
+        If it fails, one may be ahead of the other, and the run must not be stored.
+        """
+        self.between_steps = False
+        yield
+        self.between_steps = True
+
+
+class OneLearner(InSteps):
     """What runs of a single learner have in common.
 
     Args:
@@ -88,8 +109,6 @@ class OneLearner:
         n_evaluations: Tests so far.
         stopped: A message, by name, if it stopped because of a number that is not
             finite.
-        between_steps: Whether the run and its curves are at the end of an iteration, so
-            that the run can be stored.
     """
 
     def __init__(self, plan: "Plan", checkpoint: "Checkpoint | None") -> None:
@@ -99,22 +118,11 @@ class OneLearner:
         self.step = int(progress.get("step", 0))
         self.n_evaluations = int(progress.get("n_evaluations", 0))
         self.stopped: dict[str, str] = dict(progress.get("stopped", {}))
-        self.between_steps = True
 
     @property
     def alive(self) -> BoolArray:
         """(1,) whether the learner still learns."""
         return np.array([not self.stopped])
-
-    @contextmanager
-    def make_step(self) -> Iterator[None]:
-        """Change the run and its curves together within this block.
-
-        If it fails, one may be ahead of the other, and the run must not be stored.
-        """
-        self.between_steps = False
-        yield
-        self.between_steps = True
 
     def get_counters(self) -> dict[str, Any]:
         """Return the counters that every run has, as JSON holds them."""
