@@ -118,7 +118,7 @@ def read_contents(study: Study) -> Contents:
         traps=find_traps(study, routes),
         clusterings=clusterings,
         rivals=compare_clusterings(study) if done else [],
-        reach=find_reach(study, t_0) if clusterings else {},
+        reach=find_reach(study, t_0) if clusterings and not study.partial else {},
         curves=_read_curves(study),
         policies=policies,
         outdated=outdated,
