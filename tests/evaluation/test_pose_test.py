@@ -157,3 +157,9 @@ def test_groups_come_worst_first():
         ("b", 2, 0.5),
         ("a", 2, 1.0),
     ]
+
+
+def test_poses_without_a_group_do_not_count():
+    success = some_scores().success
+    (group,) = group_success(success, np.array(["a", "a"]))
+    assert (group.n, group.success.value) == (2, 0.5)

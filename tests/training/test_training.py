@@ -15,6 +15,7 @@ from kaccess.config import EvaluateConfig, PlayConfig, SampleConfig, TrainConfig
 from kaccess.envs.tasks.backflip import Backflip
 from kaccess.envs.tasks.fall_recovery import FallRecovery
 from kaccess.envs.tasks.stand import Stand
+from kaccess.evaluation import held_out
 from kaccess.evaluation.held_out import choose_poses, get_test_poses, group_poses
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.policies import Policy
@@ -256,6 +257,14 @@ def test_a_centroid_belongs_to_its_own_cluster(clustered):
     )
     homes = group_poses(study, some, n_threads=1)["cluster"]
     assert homes.tolist() == ["0", "1", "2", "3"]
+
+
+def test_clusters_are_found_for_the_first_poses_only(clustered, monkeypatch):
+    monkeypatch.setattr(held_out, "_N_CLUSTERED", 3)
+    study = Study(clustered)
+    groups = group_poses(study, study.poses, n_threads=1)
+    assert len(groups["contact"]) == len(study.poses)
+    assert len(groups["cluster"]) == 3
 
 
 def test_states_that_a_task_cannot_start_from_are_left_out(clustered):

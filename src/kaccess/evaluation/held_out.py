@@ -39,6 +39,7 @@ _STREAM = {
     "held-out": Stream.HELD_OUT,
 }
 _CHOICE = 1000  # marks the random stream of `choose_poses`
+_N_CLUSTERED = 200  # test poses whose cluster is found; moves from all centroids: slow
 # Poses drawn for each test pose: tried in turn until the task can start from enough.
 _DRAWN_PER_TEST = (1, 2, 4, 8, 16)
 
@@ -157,25 +158,27 @@ def group_poses(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.n
     """Return the group of each pose, (n,): by `contact`, and by `cluster` if known.
 
     Contact means the parts on the ground. The cluster of a pose is that of the centroid
-    which reaches it soonest, if K-Access has clustered the study.
+    which reaches it soonest, if K-Access has clustered the study. It takes a move from
+    every centroid, so only the first poses have one: (m,), m <= n.
     """
     parts = np.array(poses.robot.parts)
     contact = [" + ".join(parts[touches]) for touches in poses.contacts]
     groups = {"contact": np.array(contact)}
     clusters = study.clusterings.get(DEFAULT_METHOD)
     if clusters:
-        homes = _find_clusters(study, clusters.centroids, poses, n_threads=n_threads)
+        first = poses.qpos[:_N_CLUSTERED]
+        homes = _find_clusters(study, clusters.centroids, first, n_threads=n_threads)
         names = [f"{home}" if home >= 0 else "none" for home in homes]
         groups["cluster"] = np.array(names)
     return groups
 
 
 def _find_clusters(
-    study: Study, centroids: IntArray, poses: Poses, *, n_threads: int
+    study: Study, centroids: IntArray, qpos: Array, *, n_threads: int
 ) -> IntArray:
     """Return the cluster of each pose; -1 if no centroid reaches it in one move."""
     starts = study.poses.qpos[centroids]
-    times = estimate_between(study, starts, poses.qpos, n_threads=n_threads)
+    times = estimate_between(study, starts, qpos, n_threads=n_threads)
     from kaccess.cluster import KAccess  # it takes seconds to load
 
     clusters = KAccess.restore(centroids).predict(accessibility(times))

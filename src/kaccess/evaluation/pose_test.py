@@ -215,8 +215,9 @@ def group_success(success: BoolArray, names: np.ndarray) -> list[Group]:
 
     Args:
         success: (n,) whether the policy succeeds from each pose.
-        names: (n,) name of each pose's group.
+        names: (m,) group of each of the first m poses; the others do not count.
     """
+    success = success[: len(names)]
     groups = [
         Group(
             str(name), int(who.sum()), wilson(int(success[who].sum()), int(who.sum()))
