@@ -41,6 +41,11 @@ def draw_actions(n_steps, robot, n=N):
     return np.random.default_rng(0).uniform(-1.2, 1.2, shape)
 
 
+def on_host(outcome):
+    """Return the outcome of a step as arrays, by name."""
+    return {name: each.cpu().numpy() for name, each in vars(outcome).items()}
+
+
 @pytest.fixture
 def env(tiny):
     return make(tiny)
@@ -57,18 +62,19 @@ def test_observations_rewards_and_resets_equal_those_of_the_host(tiny, env):
     )
     now = env.get_state()["qpos"].astype(float)
     first, _ = host.reset(options={"qpos": now})
-    np.testing.assert_allclose(obs, first, atol=1e-6)
+    np.testing.assert_allclose(obs.cpu(), first, atol=1e-6)
     for step, action in enumerate(draw_actions(LIMIT, tiny)):
         outcome = env.step(torch.from_numpy(action).float())
+        now = on_host(outcome)
         expected = host.step(action)
         last = step == LIMIT - 1
         final = expected[4]["final_obs"] if last else expected[0]
         np.testing.assert_allclose(
-            outcome.final_obs, np.stack(final), rtol=2e-5, atol=1e-5
+            now["final_obs"], np.stack(final), rtol=2e-5, atol=1e-5
         )
-        np.testing.assert_allclose(outcome.rewards, expected[1], atol=1e-5)
-        np.testing.assert_array_equal(outcome.done, expected[3])
-        np.testing.assert_array_equal(outcome.time_outs, expected[3])
+        np.testing.assert_allclose(now["rewards"], expected[1], atol=1e-5)
+        np.testing.assert_array_equal(now["done"], expected[3])
+        np.testing.assert_array_equal(now["time_outs"], expected[3])
     assert outcome.done.all()
     heights = env.get_state()["qpos"][:, 2] - tiny.standing[2]
     assert np.isin(heights.round(5), [0.0, 0.1]).all()  # at their next starts
@@ -127,9 +133,9 @@ def test_a_stored_state_continues_alike(tiny, env):
     other.reset(range(9, 9 + N))
     assert other.set_state(state)
     for action, before in zip(actions[2:], expected, strict=True):
-        outcome = other.step(action)
-        for name, value in vars(before).items():
-            np.testing.assert_array_equal(getattr(outcome, name), value, err_msg=name)
+        now = on_host(other.step(action))
+        for name, value in on_host(before).items():
+            np.testing.assert_array_equal(now[name], value, err_msg=name)
     assert not other.set_state({})
 
 
@@ -228,3 +234,28 @@ def test_a_state_of_another_device_continues_with_new_draws(env):
 def test_a_task_with_branches_is_refused(tiny):
     with pytest.raises(InputError, match="'backflip' cannot be computed on tensors"):
         make(tiny, task="backflip")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(DEVICE == "cpu", reason="records nothing on a CPU")
+def test_a_recorded_step_does_what_it_does_unrecorded(tiny):
+    recorded, plain = make(tiny), make(tiny)
+    plain._finish_step = plain._finish
+    for env in (recorded, plain):
+        env.reset(range(N))
+    for action in torch.from_numpy(draw_actions(3 * LIMIT, tiny)).float():
+        now, expected = on_host(recorded.step(action)), on_host(plain.step(action))
+        for name, value in expected.items():
+            np.testing.assert_allclose(now[name], value, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(DEVICE == "cpu", reason="records nothing on a CPU")
+def test_recorded_steps_draw_other_starts_each_time(tiny):
+    env = make(tiny, n=400, limit=1)
+    env.reset(range(400))
+    heights = []
+    for _ in range(2):
+        env.step(torch.zeros(400, tiny.model.nu))
+        heights.append(env.get_state()["qpos"][:, 2])
+    assert (heights[0] != heights[1]).any()

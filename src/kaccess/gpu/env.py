@@ -21,6 +21,7 @@ from kaccess.envs.observations import OBSERVATIONS
 from kaccess.envs.readings import JointAddresses
 from kaccess.envs.robots_batch import count_substeps, find_standing_height
 from kaccess.envs.task import Task
+from kaccess.gpu.graphs import record_graph
 from kaccess.gpu.interface import TensorOutcome
 from kaccess.gpu.on_tensors import ALL, make_tensor_judge
 from kaccess.gpu.readings import TensorReader, rotate_into_body
@@ -77,6 +78,10 @@ class TensorRobots:
         self._steps = torch.zeros(n, dtype=torch.int64, device=self.device)
         self._memory = torch.zeros(n, len(task.memory), device=self.device)
         self._terms = torch.zeros(n, len(task.terms), device=self.device)
+        self._last_quat = torch.zeros(n, 4, device=self.device)
+        self._outcome = self._make_outcome()
+        self._finish()  # loads kernels: not while recording
+        self._finish_step = self._record()
 
     @torch.no_grad()
     def reset(self, seeds: Sequence[int]) -> Tensor:
@@ -84,34 +89,66 @@ class TensorRobots:
         self._starts.seed(seeds)
         everyone = torch.ones(self.n_envs, dtype=torch.bool, device=self.device)
         self._begin(everyone)
-        return self._observe()
+        self._remember()
+        return self._outcome.obs.clone()
 
     @torch.no_grad()
     def step(self, actions: Tensor) -> TensorOutcome:
         """Step with actions, (n, act); those beyond -1 and 1 are clipped."""
-        now = self._worlds.fields
-        new = self._middle + self._half * actions.clamp(-1.0, 1.0)
-        now.ctrl.copy_(torch.lerp(new, now.ctrl, self.task.low_pass))
-        last_quat, last_obs = now.qpos[:, 3:7].clone(), self._observe()
-        lost = self._worlds.step()
-        now = self._worlds.fields
-        self._judge(
-            self.task, self._reader.read(now, last_quat), ALL, self._memory, self._terms
+        ctrl = self._worlds.fields.ctrl
+        new = self._middle + self._half * actions.to(ctrl).clamp(-1.0, 1.0)
+        ctrl.copy_(torch.lerp(new, ctrl, self.task.low_pass))
+        self._worlds.step()
+        self._finish_step()
+        if self._worlds.look_at_buffers():
+            self._finish_step = self._record()
+        return TensorOutcome(*(each.clone() for each in vars(self._outcome).values()))
+
+    def _record(self) -> Callable[[], None]:
+        """Return `_finish` as one CUDA graph, unless the starts need the host."""
+        if self._starts.generator is None:
+            return self._finish
+        return record_graph(self._finish, self.device, [self._starts.generator])
+
+    @torch.no_grad()
+    def _finish(self) -> None:
+        """Compute the outcome of a step of the physics, and begin new episodes."""
+        lost, now, outcome = (
+            self._worlds.find_lost(),
+            self._worlds.fields,
+            self._outcome,
         )
-        rewards = self._terms.sum(1).masked_fill(lost, 0.0)
+        readings = self._reader.read(now, self._last_quat)
+        self._judge(self.task, readings, ALL, self._memory, self._terms)
+        outcome.rewards.copy_(self._terms.sum(1).masked_fill(lost, 0.0))
         self._steps += 1
-        timed_out = self._steps >= self.task.episode_steps
-        done = timed_out | lost
+        outcome.done.copy_((self._steps >= self.task.episode_steps) | lost)
+        # As in `RobotVectorEnv`, nothing is terminal.
+        outcome.time_outs.copy_(outcome.done)
         # As on the CPU, a robot whose simulation is lost stays where it was before.
-        final_obs = torch.where(lost[:, None], last_obs, self._observe())
-        self._starts.record(self.get_success()[0] & ~lost, done)
-        self._begin(done)
+        outcome.final_obs.copy_(
+            torch.where(lost[:, None], outcome.obs, self._observe())
+        )
+        self._starts.record(self.get_success()[0] & ~lost, outcome.done)
+        self._begin(outcome.done)
+        self._remember()
+
+    def _remember(self) -> None:
+        """Keep what the next step needs to know of the current states."""
+        self._outcome.obs.copy_(self._observe())
+        self._last_quat.copy_(self._worlds.fields.qpos[:, 3:7])
+
+    def _make_outcome(self) -> TensorOutcome:
+        """Return tensors that each step writes its outcome to."""
+        n = self.n_envs
+        obs = torch.zeros(n, self.obs_dim, device=self.device)
+        done = torch.zeros(n, dtype=torch.bool, device=self.device)
         return TensorOutcome(
-            obs=self._observe(),
-            rewards=rewards,
+            obs=obs,
+            rewards=torch.zeros(n, device=self.device),
             done=done,
-            time_outs=done.clone(),  # as in `RobotVectorEnv`, nothing is terminal
-            final_obs=final_obs,
+            time_outs=done.clone(),
+            final_obs=obs.clone(),
         )
 
     def get_success(self) -> tuple[Tensor, Tensor]:
@@ -140,6 +177,7 @@ class TensorRobots:
         for name, tensor in own.items():
             tensor.copy_(torch.from_numpy(state[name].copy()))
         self._starts.set_state(state)
+        self._remember()
         return True
 
     def _list_state(self) -> dict[str, Tensor]:

@@ -29,6 +29,10 @@ class TensorStart(NamedTuple):
 class TensorStarts(Protocol):
     """Draws where episodes begin."""
 
+    @property
+    def generator(self) -> torch.Generator | None:
+        """Random numbers on the device, if it works there; None if on the host."""
+
     def seed(self, seeds: Sequence[int]) -> None:
         """Begin the random draws anew."""
 
@@ -67,6 +71,11 @@ class Bank:
         self._shares = shares[:-1].contiguous()
         self._random = torch.Generator(device)
 
+    @property
+    def generator(self) -> torch.Generator:
+        """Random numbers on the device."""
+        return self._random
+
     def seed(self, seeds: Sequence[int]) -> None:
         """Begin the random draws anew."""
         self._random.manual_seed(_join(seeds))
@@ -102,6 +111,8 @@ class MovingStarts:
         n: Number of robots.
         device: Device of the tensors.
     """
+
+    generator = None  # it works on the host
 
     def __init__(
         self, starts: Curriculum, robot: Robot, n: int, device: torch.device

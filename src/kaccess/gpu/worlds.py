@@ -59,23 +59,37 @@ class Worlds:
         self._n_overflowed = torch.zeros((), dtype=torch.int64, device=self.device)
         self._make_worlds()
 
-    def step(self) -> Tensor:
-        """Make one control step; return which simulations cannot go on, (n,).
+    def step(self) -> None:
+        """Make one control step."""
+        with wp.ScopedDevice(self._warp_device), self._use_stream():
+            self._advance()
+
+    def find_lost(self) -> Tensor:
+        """Return which simulations cannot go on after a step, (n,).
 
         They have diverged, or have more contacts than the buffers hold. Place them
         anew: the buffers grow later, when they are looked at.
         """
-        with wp.ScopedDevice(self._warp_device), self._use_stream():
-            self._advance()
         overflowed = (self._overflow & int(BUFFERS)) != 0
         self._n_overflowed += overflowed.sum()
-        self._n_steps += 1
-        if self._n_steps % _LOOK_EVERY == 0:
-            self._look_at_buffers()
         largest = float(LARGEST)
         sound = (self.fields.qpos.abs() < largest).all(1)  # false for NaN, too
         sound &= (self.fields.qvel.abs() < largest).all(1)
         return torch.logical_or(overflowed, ~sound)
+
+    def look_at_buffers(self) -> bool:
+        """Double the buffers if robots had more contacts than they hold.
+
+        It waits for the GPU, so it does nothing in most steps.
+
+        Returns:
+            Whether there are new buffers, and so other `fields`.
+        """
+        self._n_steps += 1
+        n_overflowed = 0 if self._n_steps % _LOOK_EVERY else int(self._n_overflowed)
+        if n_overflowed:
+            self._double_buffers(n_overflowed)
+        return n_overflowed > 0
 
     def place(self, rows: Tensor, start: TensorStart) -> None:
         """Put some robots, (n,) bool, into states; the rest of `start` is not used."""
@@ -132,11 +146,7 @@ class Worlds:
             wp.stream_from_torch(torch.cuda.current_stream(self.device))
         )
 
-    def _look_at_buffers(self) -> None:
-        """Double the buffers if robots had more contacts than they hold."""
-        n_overflowed = int(self._n_overflowed)
-        if not n_overflowed:
-            return
+    def _double_buffers(self, n_overflowed: int) -> None:
         self._n_doublings += 1
         if self._n_doublings > MOST_DOUBLINGS:
             raise make_overflow_error(self._robot, self._buffers)

@@ -1,6 +1,7 @@
 """rsl_rl's PPO and its runner, set up from our settings."""
 
 import io
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -28,9 +29,11 @@ class BootstrappingPpo(PPO):  # type: ignore[misc]  # rsl_rl comes without types
 
     Attributes:
         losses: Losses of the last update, by name.
+        before_update: Called before it learns from what it has recorded.
     """
 
     losses: dict[str, float]
+    before_update: Callable[[], None]
 
     def process_env_step(
         self,
@@ -53,6 +56,7 @@ class BootstrappingPpo(PPO):  # type: ignore[misc]  # rsl_rl comes without types
 
     def update(self) -> dict[str, float]:
         """Learn from the steps recorded; return the losses."""
+        self.before_update()
         self.losses = super().update()
         return self.losses
 
@@ -74,6 +78,7 @@ def make_runner(
     """
     with redirect_stdout(io.StringIO()):  # it shows its networks
         runner = OnPolicyRunner(env, _describe(config), None, str(device))
+    runner.alg.before_update = env.require_finite
     last = runner.alg.get_policy().mlp[-1]
     with torch.no_grad():
         last.weight.mul_(_SMALL)

@@ -115,6 +115,7 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
         self._returns = torch.zeros(env.n_envs, dtype=torch.float64, device=env.device)
         self._lengths = torch.zeros(env.n_envs, dtype=torch.int64, device=env.device)
         self.finished = torch.zeros(3, dtype=torch.float64, device=env.device)
+        self._finite = torch.ones(3, dtype=torch.bool, device=env.device)
 
     @property
     def episode_length_buf(self) -> Tensor:
@@ -140,18 +141,19 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
     ) -> tuple[TensorDict, Tensor, Tensor, dict[str, Any]]:
         """Step all environments; the extras hold `time_outs` and `final_obs`.
 
+        On a GPU, `require_finite` says later what was not finite.
+
         Raises:
             NotFiniteError: If actions, rewards or observations are not finite.
         """
-        if not actions.is_cuda:  # else together with the rest: to look waits for it
-            _require_finite(("actions", actions))
+        if not actions.is_cuda:
+            self._look(actions)
+            self.require_finite()
         outcome = self._env.step(actions)
-        _require_finite(
-            ("actions", actions),
-            ("rewards", outcome.rewards),
-            ("observations", outcome.obs),
-            ("observations", outcome.final_obs),
-        )
+        seen = torch.cat([outcome.obs, outcome.final_obs])
+        self._look(actions, outcome.rewards, seen)
+        if not actions.is_cuda:
+            self.require_finite()
         self._obs = outcome.obs
         self._count(outcome)
         extras = {
@@ -161,6 +163,21 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
         rewards = self._scale * outcome.rewards.float()
         return _wrap(outcome.obs), rewards, outcome.done, extras
 
+    def _look(self, *tensors: Tensor) -> None:
+        """Take note of which of actions, rewards and observations are finite."""
+        finite = [torch.isfinite(each).all() for each in tensors]
+        self._finite[: len(finite)] &= torch.stack(finite).to(self.device)
+
+    def require_finite(self) -> None:
+        """Raise `NotFiniteError` if anything in the steps so far was not finite.
+
+        It waits for a GPU, so it is not for every step there.
+        """
+        names = ("actions", "rewards", "observations")
+        for name, is_finite in zip(names, self._finite.tolist(), strict=True):
+            if not is_finite:
+                raise NotFiniteError(name)
+
     def _count(self, outcome: TensorOutcome) -> None:
         """Add up the rewards of episodes, and what of them has ended."""
         done = outcome.done
@@ -168,8 +185,8 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
         self._lengths += 1
         ended = done.sum(), (self._returns * done).sum(), (self._lengths * done).sum()
         self.finished += torch.stack(ended)
-        self._returns[done] = 0
-        self._lengths[done] = 0
+        self._returns.masked_fill_(done, 0)
+        self._lengths.masked_fill_(done, 0)
 
     def get_arrays(self) -> dict[str, np.ndarray]:
         """Return the state of episodes and environments, as arrays by name."""
@@ -200,11 +217,3 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
 
 def _wrap(obs: Tensor) -> TensorDict:
     return TensorDict({GROUP: obs}, batch_size=[len(obs)], device=obs.device)
-
-
-def _require_finite(*named: tuple[str, Tensor]) -> None:
-    """Raise `NotFiniteError` for the first that is not; wait for a GPU only once."""
-    finite = torch.stack([torch.isfinite(values).all() for _, values in named])
-    for (name, _), is_finite in zip(named, finite.tolist(), strict=True):
-        if not is_finite:
-            raise NotFiniteError(name)
