@@ -37,6 +37,8 @@ class Config:
     """Numbers of robots."""
     n_steps: int = 100
     """Control steps in a run, with random actions."""
+    kinds: tuple[str, ...] = ("physics", "tensors", "host")
+    """What to measure: the physics alone, whole steps, steps by way of the host."""
     repeats: int = 3
     """Runs of each kind, in turns; the median counts."""
     device: str | None = None
@@ -54,24 +56,25 @@ def make_kinds(config: Config, robot: Robot, n: int) -> dict[str, Step]:
     task = make_task("fall-recovery", robot)
     env = TensorRobots(n, task, robot, device=config.device)
     env.reset(range(n))
-    host = RobotVectorEnv(
-        n, task, robot=robot, engine=EngineConfig(engine="warp", device=config.device)
-    )
-    host.reset(seed=0)
     shape = (config.n_steps, n, env.act_dim)
     actions = 2 * torch.rand(shape, device=env.device) - 1
     targets = env._middle + env._half * actions
-    on_host = actions.cpu().numpy()
 
     def simulate(number: int) -> None:
         env._worlds.fields.ctrl.copy_(targets[number])
         env._worlds.step()
 
-    return {
+    kinds: dict[str, Step] = {
         "physics": simulate,
         "tensors": lambda number: env.step(actions[number]),
-        "host": lambda number: host.step(on_host[number]),
     }
+    if "host" in config.kinds:
+        engine = EngineConfig(engine="warp", device=config.device)
+        host = RobotVectorEnv(n, task, robot=robot, engine=engine)
+        host.reset(seed=0)
+        on_host = actions.cpu().numpy()
+        kinds["host"] = lambda number: host.step(on_host[number])
+    return {name: kinds[name] for name in config.kinds}
 
 
 def measure(step: Step, n_steps: int, device: torch.device) -> float:
@@ -90,10 +93,14 @@ def _wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
+def _name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+
+
 def main(config: Config) -> None:
     robot, runs = load_robot(config.robot), list[dict[str, Any]]()
     device = torch.device(config.device or "cuda")
-    print("robots  kind     ms/step  control steps/s  of the physics alone")
+    print("robots  kind     ms/step  control steps/s  of the first kind")
     for n in config.sizes:
         kinds = make_kinds(config, robot, n)
         runs_of = {name: list[float]() for name in kinds}
@@ -102,12 +109,16 @@ def main(config: Config) -> None:
                 runs_of[name].append(measure(step, config.n_steps, device))
         middle = {name: median(each) for name, each in runs_of.items()}
         for name, seconds in middle.items():
-            share = middle["physics"] / seconds
+            share = middle[config.kinds[0]] / seconds
             runs.append({"robots": n, "kind": name, "seconds": seconds, "share": share})
             rate = n / seconds
             print(f"{n:6}  {name:7}  {1e3 * seconds:7.2f}  {rate:15,.0f}  {share:.0%}")
     if config.out:
-        record = {"config": asdict(config), "machine": describe_machine(), "runs": runs}
+        record = {
+            "config": asdict(config),
+            "machine": describe_machine() | {"device": _name(device)},
+            "runs": runs,
+        }
         config.out.parent.mkdir(parents=True, exist_ok=True)
         config.out.write_text(json.dumps(record, indent=1, default=str) + "\n")
 

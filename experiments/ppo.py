@@ -132,6 +132,8 @@ def find_clock(config: Config, kind: str, seed: int) -> Path:
 def train(config: Config, end: float, learner: tuple[str, int]) -> bool:
     """Train a learner; return whether it came to its end."""
     kind, seed = learner
+    if time.time() > end:
+        return False
     plan = TrainConfig(
         task=config.task,
         algorithm="ppo",
@@ -143,6 +145,7 @@ def train(config: Config, end: float, learner: tuple[str, int]) -> bool:
         test_poses=config.test_poses,
         test_anew=False,
     )
+    every = config.ppo.fit_to(config.engine).test_every
     path = find_clock(config, kind, seed)
     path.parent.mkdir(exist_ok=True)
     try:
@@ -153,7 +156,7 @@ def train(config: Config, end: float, learner: tuple[str, int]) -> bool:
             clone=config.clone,
             device=config.device,
             n_threads=config.threads,
-            progress=Clock(path, config.ppo.test_every, end).progress,
+            progress=Clock(path, every, end).progress,
         )
     except KeyboardInterrupt:
         return False

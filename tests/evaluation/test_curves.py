@@ -4,6 +4,7 @@ import pytest
 from kaccess import InputError
 from kaccess.evaluation.comparison import (
     compare,
+    find_common_horizon,
     format_comparison,
     leave_out_clones,
 )
@@ -200,3 +201,17 @@ def test_clones_with_few_tests_are_left_out_of_comparisons():
     assert "rnd" in text and "clone-rnd" not in text
     with pytest.raises(InputError, match="at most the number of tests"):
         format_comparison({"rnd": curves([0, 0, 1, 1]), "ka": curves([1])})
+
+
+def test_tests_that_end_early_do_not_hide_what_others_need():
+    """One kind arrives at once and stops; the other arrives after four tests."""
+    early = curves([1.0, 1.0], [1.0, 1.0])
+    late = Curves(
+        np.arange(2), np.array([25, 50, 75, 100]), {"success": np.eye(4)[[3, 3]]}
+    )
+    found = compare(early, late, 0.9, in_row=1)
+    assert (found.episodes.value, found.ratio.value) == (25, 0.25)
+    unfinished = curves([0.0, 0.0], [0.0, 1.0])
+    assert find_common_horizon([unfinished, late], 0.9, in_row=1) == 50
+    text = format_comparison({"rnd": late, "ka": early}, levels=[0.9], in_row=1)
+    assert "mean over all tests" not in text  # of different numbers of episodes

@@ -20,6 +20,7 @@ from tests.envs.test_curriculum import make_rest, make_routes
 N, LIMIT = 4, 5
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WARP = EngineConfig(engine="warp", device=DEVICE)
+ROUNDING = 0.0 if DEVICE == "cpu" else 1e-4  # a GPU adds up contacts in any order
 
 
 def make_starts(robot):
@@ -60,8 +61,8 @@ def test_observations_rewards_and_resets_equal_those_of_the_host(tiny, env):
         starts=make_starts(tiny),
         engine=WARP,
     )
-    now = env.get_state()["qpos"].astype(float)
-    first, _ = host.reset(options={"qpos": now})
+    at_rest = env.get_state()["qpos"].astype(float)
+    first, _ = host.reset(options={"qpos": at_rest})
     np.testing.assert_allclose(obs.cpu(), first, atol=1e-6)
     for step, action in enumerate(draw_actions(LIMIT, tiny)):
         outcome = env.step(torch.from_numpy(action).float())
@@ -78,7 +79,7 @@ def test_observations_rewards_and_resets_equal_those_of_the_host(tiny, env):
     assert outcome.done.all()
     heights = env.get_state()["qpos"][:, 2] - tiny.standing[2]
     assert np.isin(heights.round(5), [0.0, 0.1]).all()  # at their next starts
-    assert not np.allclose(outcome.obs, outcome.final_obs)
+    assert not np.allclose(now["obs"], now["final_obs"])
     assert not env.get_state()["steps"].any() and not env.get_state()["memory"].any()
 
 
@@ -135,7 +136,7 @@ def test_a_stored_state_continues_alike(tiny, env):
     for action, before in zip(actions[2:], expected, strict=True):
         now = on_host(other.step(action))
         for name, value in on_host(before).items():
-            np.testing.assert_array_equal(now[name], value, err_msg=name)
+            np.testing.assert_allclose(now[name], value, ROUNDING, ROUNDING)
     assert not other.set_state({})
 
 
@@ -151,7 +152,7 @@ def test_curricula_learn_how_episodes_end(tiny):
         env.step(torch.zeros(64, tiny.model.nu))
     assert (env.get_state()["drawn"] != now["drawn"]).any()
     env._worlds.fields.qpos[:] = torch.from_numpy(tiny.standing).float()
-    success = torch.ones(64, dtype=torch.bool)
+    success = torch.ones(64, dtype=torch.bool, device=env.device)
     env._starts.record(success, success)
     assert curriculum.success.max() > 0
 
@@ -214,7 +215,7 @@ def test_buffers_may_grow_while_a_policy_acts_without_gradients(tiny, monkeypatc
         other.step(action)
     assert env._worlds._n_doublings == 1 and other._worlds._n_doublings == 0
     grown, plain = (each.step(action.requires_grad_()) for each in (env, other))
-    torch.testing.assert_close(grown.obs, plain.obs, rtol=0, atol=0)
+    torch.testing.assert_close(grown.obs, plain.obs, rtol=ROUNDING, atol=ROUNDING)
     assert env.get_state()["ctrl"].shape == (N, tiny.model.nu)
     env.reset(range(N))
 

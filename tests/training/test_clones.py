@@ -148,7 +148,7 @@ def test_every_clone_is_guided(study):
     ("options", "sentence"),
     [
         (["--episodes", "3"], "`episodes` has no effect"),
-        (["--engine", "warp"], "CLONE does not learn in warp"),
+        (["--engine", "warp"], "clones do not learn in warp"),
         (["--cluster", "local:1"], "`cluster` trains by SAC only"),
         (["--starts", "along-rnd"], "Unknown starts 'along-rnd'"),
     ],

@@ -184,14 +184,10 @@ def test_robots_on_the_device_are_tested_on_the_host():
     assert replace(CONFIG, engine="warp", test_engine="warp").tested_in == "warp"
 
 
-def test_sac_does_not_learn_on_the_device(study, capsys):
-    sentence = refusal(capsys, "train", study, "--engine", "warp")
-    assert "SAC does not learn in warp" in sentence
-
-
-def test_without_a_gpu_the_engine_warp_is_refused_at_once(study, capsys):
+@pytest.mark.parametrize("algorithm", ["sac", "ppo"])
+def test_without_a_gpu_the_engine_warp_is_refused_at_once(study, capsys, algorithm):
     if torch.cuda.is_available():
         pytest.skip("there is one")
-    options = ["--algorithm", "ppo", "--starts", "rnd", "--engine", "warp"]
+    options = ["--algorithm", algorithm, "--starts", "rnd", "--engine", "warp"]
     sentence = refusal(capsys, "train", study, *options)
     assert "The engine warp needs an NVIDIA GPU" in sentence

@@ -41,6 +41,27 @@ def test_a_policy_says_that_it_learned_in_bullet(study, trained):
         pipeline.train(study, replace(BULLET, engine="mujoco"), SAC, device="cpu")
 
 
+def test_sac_learns_with_many_robots_in_warp_and_resumes(study):
+    pytest.importorskip("mujoco_warp")
+    config = replace(CONFIG, starts=("guided-rnd", "rnd"), seeds=2, engine="warp")
+    sac = replace(SAC, envs_per_learner=4, updates=2)
+
+    def interrupt(done, total, metrics):
+        if done >= total // 2:
+            raise KeyboardInterrupt
+
+    whole = shutil.copytree(study, study.parent / "whole")
+    pipeline.train(whole, config, sac, device="cpu")
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.train(study, config, sac, device="cpu", progress=interrupt)
+    out = pipeline.train(study, config, sac, device="cpu")
+    for name in ("policy.safetensors", "evaluation.csv"):
+        own = out.relative_to(study) / "guided-rnd" / "seed-1" / name
+        assert (study / own).read_bytes() == (whole / own).read_bytes()
+    policy = Policy.load(out / "rnd" / "seed-0" / "policy.safetensors")
+    assert policy.metadata["engine"] == "warp"
+
+
 @pytest.mark.bullet
 def test_policies_are_tested_in_bullet_under_their_own_name(trained, tmp_path):
     path = shutil.copytree(trained, tmp_path / "study")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from kaccess.base.errors import InputError
+from kaccess.config.by_engine import NumberByEngine, WholeByEngine, fit_to_engine
 from kaccess.config.checks import (
     Count,
     Index,
@@ -106,8 +107,8 @@ class TrainConfig:
     """Draw the poses of each test anew, from five times as many, so that nobody is
     lucky twice. Otherwise all tests have the same poses."""
     engine: EngineName = "mujoco"
-    """Simulator to learn in: mujoco; bullet (PyBullet, the paper's); or, by PPO, warp:
-    thousands of robots that stay on the GPU."""
+    """Simulator to learn in: mujoco; bullet (PyBullet, the paper's); or warp, for
+    thousands of robots on a GPU, which stay there if PPO learns."""
     test_engine: EngineName | None = None
     """Simulator of the tests of the learning curve, if not that of the training: warp
     (GPU) for many learners. Learners in warp are tested in mujoco by default."""
@@ -136,10 +137,10 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.engine == "warp" and self.algorithm != "ppo":
+        if self.engine == "warp" and self.algorithm == "clone":
             raise InputError(
-                f"{self.algorithm.upper()} does not learn in warp, only PPO does. "
-                "Choose `--algorithm ppo`, or the engine mujoco."
+                "The guide acts in mujoco or bullet, so clones do not learn in warp. "
+                "Leave out `--engine warp`."
             )
         if self.algorithm in _INSTEAD_OF_EPISODES:
             instead = _INSTEAD_OF_EPISODES[self.algorithm]
@@ -263,19 +264,19 @@ class PpoConfig:
 
     steps: Count = 3_000_000
     """Environment steps of each learner, over all its robots."""
-    test_every: Count = 100_000
-    """Environment steps between two tests of the learning curve."""
-    robots: Annotated[int, whole(1, 10**6)] = 128
-    """Number of robots of each learner; thousands on a GPU."""
-    rollout_steps: Size = 32
-    """Steps of each robot between two updates."""
+    test_every: Count = WholeByEngine(100_000, warp=250_000)
+    """Environment steps between two tests of the learning curve; 250,000 in warp."""
+    robots: Annotated[int, whole(1, 10**6)] = WholeByEngine(128, warp=2048)
+    """Number of robots of each learner; 2048 in warp."""
+    rollout_steps: Size = WholeByEngine(32, warp=16)
+    """Steps of each robot between two updates; 16 in warp."""
     episode_steps: Size = 100
     """Steps in an episode. Once a robot stands there is little to learn, so that
     episodes are shorter than SAC's."""
     epochs: Size = 8
     """Passes through the data of an update."""
-    minibatches: Size = 16
-    """Parts into which the data of a pass is divided."""
+    minibatches: Size = WholeByEngine(16, warp=4)
+    """Parts into which the data of a pass is divided; 4 in warp."""
     gamma: Annotated[float, Kind(0, 1, below=True)] = 0.987
     """Discount factor per step [-]."""
     lam: Share = 0.95
@@ -289,12 +290,13 @@ class PpoConfig:
     With 0.2, Bittle hardly learns to turn over."""
     hidden: tuple[Size, ...] = (256, 128)
     """Units of each hidden layer of actor and critic, with ELU."""
-    learning_rate: Positive = 3e-4
-    """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
+    learning_rate: Positive = NumberByEngine(3e-4, warp=1e-3)
+    """Learning rate of Adam; the first one, if `desired_kl` is set [-]. 0.001 in
+    warp."""
     desired_kl: Positive | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
-    [nat]. By default 0.01 for guided learners, which have something to lose; for others
-    the learning rate stays as it is."""
+    [nat]. By default 0.01 for guided learners, which have something to lose, and in
+    warp; for others the learning rate stays as it is."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
     clone_std: Positive = 0.1
@@ -310,6 +312,11 @@ class PpoConfig:
                 f"`rollout_steps` ({self.robots * self.rollout_steps}), got "
                 f"{self.minibatches}."
             )
+
+    def fit_to(self, engine: EngineName) -> "PpoConfig":
+        """Return these settings with the defaults for a simulator."""
+        fitted = fit_to_engine(self, engine)
+        return fitted.fill_in(guided=engine == "warp")
 
     def fill_in(self, *, guided: bool) -> "PpoConfig":
         """Return these settings with `desired_kl` filled in for guided learners."""

@@ -3,10 +3,11 @@
 A learner reaches a level at the first of several tests in a row with at least that
 success (`Curves.durations`). Episodes are restricted means: the mean number of episodes
 until then, where at most those of a horizon count. The horizon is the same for all that
-are compared: the last episode up to which all of them are known.
+are compared: the last episode up to which all of them are known. A kind whose seeds
+have all reached the level is known for ever, even if its tests end early.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,7 +90,7 @@ def compare(
     """
     rng = np.random.default_rng(0)
     if horizon is None:
-        horizon = find_common_horizon([curves, others], in_row)
+        horizon = find_common_horizon([curves, others], level, score, in_row=in_row)
     mine = curves.durations(level, score, in_row=in_row)
     theirs = others.durations(level, score, in_row=in_row)
     return Comparison(
@@ -101,9 +102,17 @@ def compare(
     )
 
 
-def find_common_horizon(curves: Sequence[Curves], in_row: int = IN_ROW) -> float:
-    """Return the episodes up to which all of these curves are known."""
-    return min(each.find_horizon(in_row) for each in curves)
+def find_common_horizon(
+    curves: Sequence[Curves], level: float, score: str = SCORE, *, in_row: int = IN_ROW
+) -> float:
+    """Return the episodes up to which it is known who has reached a level."""
+    known = [each.find_horizon(in_row) for each in curves]
+    limits = [
+        horizon
+        for each, horizon in zip(curves, known, strict=True)
+        if not each.durations(level, score, in_row=in_row).happened.all()
+    ]
+    return min(limits, default=max(known))
 
 
 def leave_out_clones(
@@ -149,7 +158,10 @@ def format_comparison(
             )
     order = sorted(curves, key=lambda kind: -float(curves[kind].area(score).mean()))
     ordered = {kind: curves[kind] for kind in order}
-    horizon = find_common_horizon(list(curves.values()), in_row)
+    horizons = {
+        level: find_common_horizon(list(curves.values()), level, score, in_row=in_row)
+        for level in levels
+    }
     found, touched = (
         {
             (level, kind): compare(
@@ -160,7 +172,7 @@ def format_comparison(
                 in_row=n,
                 horizon=horizon,
             )
-            for level in levels
+            for level, horizon in horizons.items()
             for kind in ordered
         }
         for n in (in_row, 1)
@@ -169,11 +181,19 @@ def format_comparison(
     tables = [
         _format_level_table(level, against, found, touched, notes) for level in levels
     ]
+    ends = dict.fromkeys(f"{each:.0f}" for each in horizons.values())
     lead = (
         f"{SCORE_NAMES.get(score, score).capitalize()} in {in_row} tests in a row, "
-        f"up to {horizon:.0f} episodes."
+        f"up to {' or '.join(ends)} episodes."
     )
-    return "\n\n".join([lead, *tables, _format_area_table(ordered, against, score)])
+    if _have_same_tests(curves.values()):
+        tables.append(_format_area_table(ordered, against, score))
+    return "\n\n".join([lead, *tables])
+
+
+def _have_same_tests(curves: Iterable[Curves]) -> bool:
+    """Return whether all kinds were tested after the same numbers of episodes."""
+    return len({tuple(each.episodes) for each in curves}) == 1
 
 
 _Pairs = Mapping[tuple[float, str], Comparison]  # by level and kind of starts

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kaccess.base.errors import InputError
 from kaccess.base.types import Array, TrainProgress
 from kaccess.config import (
     CloneConfig,
@@ -28,6 +27,7 @@ from kaccess.study.names import name_population
 from kaccess.training.clone import CloneTraining
 from kaccess.training.learners import Learner, claim_learners, make_learners
 from kaccess.training.part import Part
+from kaccess.training.simulator import find_gpu
 from kaccess.training.train import (
     describe_policy,
     find_conditions,
@@ -75,12 +75,12 @@ def train_by_ppo(
     check_number(Threads, threads=n_threads)
     import kaccess.ppo  # noqa: F401  # says early if it is not installed
 
-    conditions = find_conditions(config)
+    conditions, ppo = find_conditions(config), ppo.fit_to(config.engine)
     task = conditions.adapt(make_task(config.task, study.robot))
     if config.engine == "warp":
         from kaccess.gpu.env import check_on_tensors
 
-        _find_gpu(device)
+        find_gpu(device)
         check_on_tensors(task, study.robot, conditions)
     learners = make_learners(
         study, config, task, conditions=conditions, n_threads=n_threads
@@ -149,7 +149,7 @@ class _Training:
         if self.config.engine == "warp":
             from kaccess.gpu import TensorRobots
 
-            device = _find_gpu(self.device)
+            device = find_gpu(self.device)
             return TensorRobots(
                 n, task, robot, starts=starts, conditions=conditions, device=device
             )
@@ -192,19 +192,6 @@ class _Training:
             initial_action=_find_standing_action(robot),
             clone=clone,
         )
-
-
-def _find_gpu(name: str) -> str:
-    """Return the device of learners and robots; `cpu` only if the user asks for it."""
-    from kaccess.sac.device import find_device
-
-    device = find_device(name)
-    if device.type == "cpu" and name != "cpu":
-        raise InputError(
-            "The engine warp needs an NVIDIA GPU, but torch finds none here. Choose "
-            "the engine mujoco, or --device cpu to try it, slowly."
-        )
-    return str(device)
 
 
 def _find_standing_action(robot: Robot) -> Array:

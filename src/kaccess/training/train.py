@@ -33,6 +33,7 @@ from kaccess.training.learners import (
     make_warm_up,
     name_checkpoint,
 )
+from kaccess.training.simulator import find_simulator
 
 if TYPE_CHECKING:  # torch is loaded only to train
     from kaccess.sac import Evaluate, PolicySet
@@ -78,6 +79,7 @@ def train_learners(
     from kaccess.sac import CurveTests, Plan, RunFolder, train
 
     conditions = find_conditions(config)
+    simulator = find_simulator(config, device, n_threads)
     task = _make_task(study, config, conditions)
     sac = sac.fill_in(return_steps=task.return_steps)
     learners = make_learners(
@@ -108,7 +110,7 @@ def train_learners(
                 robot=study.robot,
                 starts=[each.starts for each in learners for _ in range(n_envs)],
                 conditions=conditions,
-                engine=EngineConfig(engine=config.engine, threads=n_threads),
+                engine=simulator,
             ),
             sac,
             plan=plan,

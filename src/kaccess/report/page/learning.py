@@ -100,7 +100,10 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
     n_tests = min((len(each.episodes) for each in curves.values()), default=0)
     if _AGAINST not in curves or len(curves) < 2 or n_tests < IN_ROW:
         return []
-    horizon = find_common_horizon(list(curves.values()))
+    horizons = {
+        level: find_common_horizon(list(curves.values()), level) for level in LEVELS
+    }
+    ends = " or ".join(dict.fromkeys(f"{each:.0f}" for each in horizons.values()))
     head = (
         *("starts", *(f"to {level:.0%}" for level in sorted(LEVELS))),
         *(f"to {LEVELS[0]:.0%}, ratio to {_AGAINST}", "p (Holm)"),
@@ -108,18 +111,20 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
     note = (
         f"{SCORE_NAMES[SCORE].capitalize()}. A level is reached at the first of "
         f"{IN_ROW} tests in a row that show it. Restricted means over seeds "
-        f"(Kaplan-Meier): at most {horizon:.0f} episodes count for a seed, also if it "
+        f"(Kaplan-Meier): at most {ends} episodes count for a seed, also if it "
         "needs more. Intervals (95 %) are a bootstrap over seeds, too narrow if there "
         "are few; p-values are of a permutation test, corrected for "
         f"{len(curves) - 1} comparisons at once."
     )
     caption = f"{runs.label}: training episodes to each level of success."
-    return [Table(caption, head, _make_speed_rows(curves, horizon), note)]
+    return [Table(caption, head, _make_speed_rows(curves, horizons), note)]
 
 
-def _make_speed_rows(curves: Mapping[str, Curves], horizon: float) -> list[list[str]]:
+def _make_speed_rows(
+    curves: Mapping[str, Curves], horizons: Mapping[float, float]
+) -> list[list[str]]:
     found = {
-        (starts, level): compare(each, curves[_AGAINST], level, horizon=horizon)
+        (starts, level): compare(each, curves[_AGAINST], level, horizon=horizons[level])
         for starts, each in curves.items()
         for level in LEVELS
     }
