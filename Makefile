@@ -50,7 +50,7 @@ test-exports: .venv/test $(FRAMEWORKS:%=$(EXPORTS)/%.installed)  ## Exports in r
 
 $(EXPORTS)/mjlab.installed: PACKAGES := mjlab==1.6.0
 $(EXPORTS)/playground.installed: PACKAGES := playground==0.2.0
-$(EXPORTS)/maniskill.installed: PACKAGES := mani-skill==3.0.1 torch
+$(EXPORTS)/maniskill.installed: PACKAGES := mani-skill==3.0.1 torch==2.13.0
 $(EXPORTS)/%.installed:
 	$(PYTHON) -m venv $(EXPORTS)/venv-$*
 	PIP_CONSTRAINT= $(EXPORTS)/venv-$*/bin/$(INSTALL) $(PACKAGES) pytest

@@ -10,8 +10,8 @@ from kaccess.config import PpoConfig
 
 def test_warp_has_defaults_of_its_own():
     here, there = PpoConfig().fit_to("mujoco"), PpoConfig().fit_to("warp")
-    assert (here.robots, here.minibatches, here.learning_rate) == (128, 16, 3e-4)
-    assert (there.robots, there.minibatches, there.learning_rate) == (2048, 4, 1e-3)
+    assert (here.robots, here.rollout_steps, here.minibatches) == (128, 32, 16)
+    assert (there.robots, there.rollout_steps, there.minibatches) == (2048, 16, 4)
     assert (here.desired_kl, there.desired_kl) == (None, 0.01)
     assert {type(here.robots), type(there.robots)} == {int}
     assert PpoConfig().robots == 128
@@ -26,4 +26,4 @@ def test_what_a_user_sets_stays_even_if_it_is_the_other_default():
 @pytest.mark.parametrize("make", [copy.copy, copy.deepcopy])
 def test_copies_keep_both_defaults(make):
     assert make(PpoConfig()).fit_to("warp") == PpoConfig().fit_to("warp")
-    assert asdict(PpoConfig())["learning_rate"].warp == 1e-3
+    assert asdict(PpoConfig())["robots"].warp == 2048

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from kaccess.base.errors import InputError
-from kaccess.config.by_engine import NumberByEngine, WholeByEngine, fit_to_engine
+from kaccess.config.by_engine import ByEngine, fit_to_engine
 from kaccess.config.checks import (
     Count,
     Index,
@@ -264,18 +264,18 @@ class PpoConfig:
 
     steps: Count = 3_000_000
     """Environment steps of each learner, over all its robots."""
-    test_every: Count = WholeByEngine(100_000, warp=250_000)
+    test_every: Count = ByEngine(100_000, warp=250_000)
     """Environment steps between two tests of the learning curve; 250,000 in warp."""
-    robots: Annotated[int, whole(1, 10**6)] = WholeByEngine(128, warp=2048)
+    robots: Annotated[int, whole(1, 10**6)] = ByEngine(128, warp=2048)
     """Number of robots of each learner; 2048 in warp."""
-    rollout_steps: Size = WholeByEngine(32, warp=16)
+    rollout_steps: Size = ByEngine(32, warp=16)
     """Steps of each robot between two updates; 16 in warp."""
     episode_steps: Size = 100
     """Steps in an episode. Once a robot stands there is little to learn, so that
     episodes are shorter than SAC's."""
     epochs: Size = 8
     """Passes through the data of an update."""
-    minibatches: Size = WholeByEngine(16, warp=4)
+    minibatches: Size = ByEngine(16, warp=4)
     """Parts into which the data of a pass is divided; 4 in warp."""
     gamma: Annotated[float, Kind(0, 1, below=True)] = 0.987
     """Discount factor per step [-]."""
@@ -290,9 +290,8 @@ class PpoConfig:
     With 0.2, Bittle hardly learns to turn over."""
     hidden: tuple[Size, ...] = (256, 128)
     """Units of each hidden layer of actor and critic, with ELU."""
-    learning_rate: Positive = NumberByEngine(3e-4, warp=1e-3)
-    """Learning rate of Adam; the first one, if `desired_kl` is set [-]. 0.001 in
-    warp."""
+    learning_rate: Positive = 3e-4
+    """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
     desired_kl: Positive | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
     [nat]. By default 0.01 for guided learners, which have something to lose, and in
