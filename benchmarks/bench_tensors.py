@@ -51,30 +51,33 @@ Step = Callable[[int], object]
 """Makes a control step with the actions of that number."""
 
 
-def make_kinds(config: Config, robot: Robot, n: int) -> dict[str, Step]:
-    """Return functions that make one control step of n robots, by name."""
+def make_kinds(
+    config: Config, robot: Robot, n: int
+) -> dict[str, tuple[Callable[[], object], Step]]:
+    """Return how n robots begin, and how they make one control step, by name."""
     task = make_task("fall-recovery", robot)
     env = TensorRobots(n, task, robot, device=config.device)
-    env.reset(range(n))
     shape = (config.n_steps, n, env.act_dim)
     actions = 2 * torch.rand(shape, device=env.device) - 1
-    targets = env._middle + env._half * actions
 
     def simulate(number: int) -> None:
-        env._worlds.fields.ctrl.copy_(targets[number])
+        env._command(actions[number])
         env._worlds.step()
 
     kinds: dict[str, Step] = {
         "physics": simulate,
         "tensors": lambda number: env.step(actions[number]),
     }
+    begin: dict[str, Callable[[], object]] = dict.fromkeys(
+        kinds, lambda: env.reset(range(n))
+    )
     if "host" in config.kinds:
         engine = EngineConfig(engine="warp", device=config.device)
         host = RobotVectorEnv(n, task, robot=robot, engine=engine)
-        host.reset(seed=0)
         on_host = actions.cpu().numpy()
         kinds["host"] = lambda number: host.step(on_host[number])
-    return {name: kinds[name] for name in config.kinds}
+        begin["host"] = lambda: host.reset(seed=0)
+    return {name: (begin[name], kinds[name]) for name in config.kinds}
 
 
 def measure(step: Step, n_steps: int, device: torch.device) -> float:
@@ -105,7 +108,8 @@ def main(config: Config) -> None:
         kinds = make_kinds(config, robot, n)
         runs_of = {name: list[float]() for name in kinds}
         for _ in range(config.repeats):
-            for name, step in kinds.items():
+            for name, (begin, step) in kinds.items():
+                begin()  # all kinds from the same states, with the same actions
                 runs_of[name].append(measure(step, config.n_steps, device))
         middle = {name: median(each) for name, each in runs_of.items()}
         for name, seconds in middle.items():

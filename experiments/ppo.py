@@ -5,8 +5,8 @@ python experiments/ppo.py runs/go1 results/ppo/go1 --seeds 10 --engine warp \
     --device cuda --jobs 3 --ppo.robots 4096 --ppo.steps 20000000
 
 Run it again to resume. A training does not depend on how often it was interrupted, but
-its clock then misses what was repeated. Learners that share a machine slow one another
-down: for times, train with one job.
+its clock does: it goes on from the last test. Learners that share a machine slow one
+another down. For times, train with one job, without interruption.
 """
 
 import json
@@ -33,12 +33,11 @@ from kaccess.config import (
     PpoConfig,
     TrainConfig,
 )
-from kaccess.evaluation.curves import save_curves
+from kaccess.evaluation.curves import IN_ROW, save_curves
 from kaccess.study import RunsName
 from kaccess.study.names import name_kind
 
 LEVELS = (0.95, 0.99)
-_IN_A_ROW = 3  # tests at a level until it holds
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Config:
 
 
 class Clock:
-    """Writes down when a learner was how good, over all runs of this script.
+    """Writes down when a learner was how good.
 
     The time begins before its starts are drawn and its clone is trained, and goes on
     during tests.
@@ -112,7 +111,7 @@ class Clock:
         """Write down the time after each test; interrupt the training at the end."""
         seconds = round(time.monotonic() - self._began, 2)
         n_before = self.rows[-1][1] // self._every if self.rows else 0
-        if done // self._every > n_before:
+        if done // self._every > n_before and "success" in metrics:
             self.rows.append([seconds, done, metrics["success"]])
             write_json(self._path, {"rows": self.rows})
             print(
@@ -177,8 +176,8 @@ def train_all(config: Config) -> bool:
 def find_held(rows: list[list[float]], level: float) -> tuple[float, float] | None:
     """Return seconds and steps from which success stays at a level for three tests."""
     good = [success >= level for _, _, success in rows]
-    for first in range(len(rows) - _IN_A_ROW + 1):
-        if all(good[first : first + _IN_A_ROW]):
+    for first in range(len(rows) - IN_ROW + 1):
+        if all(good[first : first + IN_ROW]):
             return rows[first][0], rows[first][1]
     return None
 
@@ -204,7 +203,7 @@ def summarize(config: Config) -> dict[str, Any]:
             "seconds": times[-1][0],
             "steps": times[-1][1],
             "last_test": times[-1][2],
-            "final": {name: each for name, each in final.items() if own in name},
+            "final": final.get(own),
         } | {f"held_{level:g}": find_held(times, level) for level in LEVELS}
     return rows
 

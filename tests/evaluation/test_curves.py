@@ -213,5 +213,7 @@ def test_tests_that_end_early_do_not_hide_what_others_need():
     assert (found.episodes.value, found.ratio.value) == (25, 0.25)
     unfinished = curves([0.0, 0.0], [0.0, 1.0])
     assert find_common_horizon([unfinished, late], 0.9, in_row=1) == 50
-    text = format_comparison({"rnd": late, "ka": early}, levels=[0.9], in_row=1)
-    assert "mean over all tests" not in text  # of different numbers of episodes
+    kinds = {"rnd": late, "ka": early, "km": unfinished}
+    text = format_comparison(kinds, levels=[0.9, 0.0], in_row=1)
+    assert "up to 50 (90%) or 100 (0%) episodes" in text
+    assert text.endswith("kinds were tested at different times.")

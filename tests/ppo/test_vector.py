@@ -105,6 +105,17 @@ def test_actions_that_are_not_finite_are_noticed():
         make_env().step(torch.full((N, 2), torch.nan))
 
 
+def test_the_first_thing_that_is_not_finite_is_named():
+    """NaN in observations makes the next actions NaN, which are not to blame."""
+    env, good, bad = make_env(), torch.zeros(2), torch.full((2,), torch.nan)
+    env._look(good, good, good)
+    env.require_finite()
+    env._look(good, good, bad)
+    env._look(bad, bad, bad)
+    with pytest.raises(NotFiniteError, match="observations"):
+        env.require_finite()
+
+
 def test_environments_that_reset_in_the_next_step_are_refused():
     with pytest.raises(InputError, match="SAME_STEP"):
         make_env(AutoresetMode.NEXT_STEP)

@@ -11,7 +11,7 @@ Settings = TypeVar("Settings")
 
 
 class ByEngine(int):
-    """A whole number that is another one in warp, if the user sets neither.
+    """A default that differs in warp. What a user sets is a plain int, and stays.
 
     Args:
         value: Default in other engines.

@@ -292,10 +292,10 @@ class PpoConfig:
     """Units of each hidden layer of actor and critic, with ELU."""
     learning_rate: Positive = 3e-4
     """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
-    desired_kl: Positive | None = None
+    desired_kl: NotNegative | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
-    [nat]. By default 0.01 for guided learners, which have something to lose, and in
-    warp; for others the learning rate stays as it is."""
+    [nat]; with 0 it stays as it is. By default 0.01 for guided learners, which have
+    something to lose, and in warp; 0 for others."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
     clone_std: Positive = 0.1
@@ -315,11 +315,11 @@ class PpoConfig:
     def fit_to(self, engine: EngineName) -> "PpoConfig":
         """Return these settings with the defaults for a simulator."""
         fitted = fit_to_engine(self, engine)
-        return fitted.fill_in(guided=engine == "warp")
+        return fitted.fill_in(adapt=engine == "warp")
 
-    def fill_in(self, *, guided: bool) -> "PpoConfig":
-        """Return these settings with `desired_kl` filled in for guided learners."""
-        if not guided or self.desired_kl is not None:
+    def fill_in(self, *, adapt: bool) -> "PpoConfig":
+        """Return these settings with `desired_kl` filled in, if it is to adapt."""
+        if not adapt or self.desired_kl is not None:
             return self
         return replace(self, desired_kl=0.01)
 

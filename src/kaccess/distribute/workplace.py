@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kaccess.access.landings import Nodes
+from kaccess.base.errors import InputError
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.config import (
     AccessConfig,
@@ -225,6 +226,11 @@ class ClusterWork:
         check_number(Threads, threads=n_threads)
         needs = choose_needs(self.cluster, device, n_threads)
         where = "cuda" if needs.gpus else "cpu"
+        if config.engine == "warp" and where != device and where == "cpu":
+            raise InputError(
+                "The engine warp needs NVIDIA GPUs, and no node of the cluster has "
+                "one. Choose the engine mujoco."
+            )
         job = TrainJob(study.robot, pack_study(study), sac, where, needs.cpus)
         tally = self.count("seeds")
         return train_on(self.cluster, study, config, job, needs, tally, progress)

@@ -4,7 +4,7 @@ A learner reaches a level at the first of several tests in a row with at least t
 success (`Curves.durations`). Episodes are restricted means: the mean number of episodes
 until then, where at most those of a horizon count. The horizon is the same for all that
 are compared: the last episode up to which all of them are known. A kind whose seeds
-have all reached the level is known for ever, even if its tests end early.
+have all reached the level needs no later tests.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,9 +34,11 @@ __all__ = [
     "Comparison",
     "compare",
     "find_common_horizon",
+    "find_horizons",
     "format_comparison",
-    "leave_out_clones",
+    "format_horizons",
     "format_p",
+    "leave_out_clones",
 ]
 
 LEVELS = (0.95, 0.90, 0.99)  # the first is that of headlines and planned comparisons
@@ -115,6 +117,28 @@ def find_common_horizon(
     return min(limits, default=max(known))
 
 
+def find_horizons(
+    curves: Mapping[str, Curves],
+    levels: Sequence[float] = LEVELS,
+    score: str = SCORE,
+    *,
+    in_row: int = IN_ROW,
+) -> dict[float, float]:
+    """Return the common horizon for each level."""
+    every = list(curves.values())
+    return {
+        level: find_common_horizon(every, level, score, in_row=in_row)
+        for level in levels
+    }
+
+
+def format_horizons(horizons: Mapping[float, float]) -> str:
+    """Return horizons as text, such as `230` or `1570 (95%) or 390 (99%)`."""
+    if len(set(horizons.values())) == 1:
+        return f"{max(horizons.values()):.0f}"
+    return " or ".join(f"{each:.0f} ({level:.0%})" for level, each in horizons.items())
+
+
 def leave_out_clones(
     curves: Mapping[str, Curves], in_row: int = IN_ROW
 ) -> dict[str, Curves]:
@@ -158,10 +182,7 @@ def format_comparison(
             )
     order = sorted(curves, key=lambda kind: -float(curves[kind].area(score).mean()))
     ordered = {kind: curves[kind] for kind in order}
-    horizons = {
-        level: find_common_horizon(list(curves.values()), level, score, in_row=in_row)
-        for level in levels
-    }
+    horizons = find_horizons(curves, levels, score, in_row=in_row)
     found, touched = (
         {
             (level, kind): compare(
@@ -181,14 +202,16 @@ def format_comparison(
     tables = [
         _format_level_table(level, against, found, touched, notes) for level in levels
     ]
-    ends = dict.fromkeys(f"{each:.0f}" for each in horizons.values())
     lead = (
         f"{SCORE_NAMES.get(score, score).capitalize()} in {in_row} tests in a row, "
-        f"up to {' or '.join(ends)} episodes."
+        f"up to {format_horizons(horizons)} episodes."
     )
-    if _have_same_tests(curves.values()):
-        tables.append(_format_area_table(ordered, against, score))
-    return "\n\n".join([lead, *tables])
+    area = (
+        _format_area_table(ordered, against, score)
+        if _have_same_tests(curves.values())
+        else "Means over all tests are left out: kinds were tested at different times."
+    )
+    return "\n\n".join([lead, *tables, area])
 
 
 def _have_same_tests(curves: Iterable[Curves]) -> bool:

@@ -80,7 +80,8 @@ class TensorRobots:
         self._terms = torch.zeros(n, len(task.terms), device=self.device)
         self._last_quat = torch.zeros(n, 4, device=self.device)
         self._outcome = self._make_outcome()
-        self._finish()  # loads kernels: not while recording
+        if self.device.type == "cuda" and self._starts.generator is not None:
+            self._finish()  # loads kernels: not while recording
         self._finish_step = self._record()
 
     @torch.no_grad()
@@ -95,14 +96,18 @@ class TensorRobots:
     @torch.no_grad()
     def step(self, actions: Tensor) -> TensorOutcome:
         """Step with actions, (n, act); those beyond -1 and 1 are clipped."""
-        ctrl = self._worlds.fields.ctrl
-        new = self._middle + self._half * actions.to(ctrl).clamp(-1.0, 1.0)
-        ctrl.copy_(torch.lerp(new, ctrl, self.task.low_pass))
+        self._command(actions)
         self._worlds.step()
         self._finish_step()
         if self._worlds.look_at_buffers():
             self._finish_step = self._record()
         return TensorOutcome(*(each.clone() for each in vars(self._outcome).values()))
+
+    def _command(self, actions: Tensor) -> None:
+        """Set the joint targets, smoothed by the low-pass filter of the task."""
+        ctrl = self._worlds.fields.ctrl
+        new = self._middle + self._half * actions.to(ctrl).clamp(-1.0, 1.0)
+        ctrl.copy_(torch.lerp(new, ctrl, self.task.low_pass))
 
     def _record(self) -> Callable[[], None]:
         """Return `_finish` as one CUDA graph, unless the starts need the host."""

@@ -1,5 +1,6 @@
 """Recording of many operations of torch as one CUDA graph."""
 
+import gc
 from collections.abc import Callable, Sequence
 
 import torch
@@ -24,7 +25,8 @@ def record_graph(
     """
     if device.type != "cuda":
         return function
-    graph = torch.cuda.CUDAGraph()
+    gc.collect()  # freeing another graph while recording would break the recording
+    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's
     for each in generators:
         graph.register_generator_state(each)
     # Learners may be in inference mode, whose tensors nobody else may change.
@@ -32,7 +34,7 @@ def record_graph(
         torch.cuda.device(device),
         torch.inference_mode(False),
         torch.no_grad(),
-        torch.cuda.graph(graph),
+        torch.cuda.graph(graph, stream=stream),
     ):
         function()
     replay: Callable[[], None] = graph.replay

@@ -113,7 +113,7 @@ def _describe(config: PpoConfig) -> dict[str, Any]:
             "clip_param": config.clip,
             "entropy_coef": config.entropy,
             "learning_rate": config.learning_rate,
-            "schedule": "fixed" if config.desired_kl is None else "adaptive",
+            "schedule": "adaptive" if config.desired_kl else "fixed",
             "desired_kl": config.desired_kl,
         },
     }

@@ -34,7 +34,7 @@ def train(
 
     Args:
         env: Environments of its robots.
-        config: Settings of the learner.
+        config: Settings of the learner; for robots in warp, `config.fit_to("warp")`.
         plan: Name, seed and number of steps of the learner; steps are those of all
             robots together.
         folder: Folder of the run.
@@ -48,7 +48,7 @@ def train(
         KeyboardInterrupt: If interrupted; the run is stored first.
         MemoryError: If there is not enough memory, here or on the device.
     """
-    config = config.fill_in(guided=plan.clone is not None)
+    config = config.fill_in(adapt=plan.clone is not None)
     store = Store(folder, _describe_run(env, config, plan))
     checkpoint = store.read()
     with use_threads(_choose_threads(config, n_threads)):

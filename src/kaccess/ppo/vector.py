@@ -164,9 +164,14 @@ class RobotsEnv(VecEnv):  # type: ignore[misc]  # rsl_rl comes without types
         return _wrap(outcome.obs), rewards, outcome.done, extras
 
     def _look(self, *tensors: Tensor) -> None:
-        """Take note of which of actions, rewards and observations are finite."""
+        """Take note of which of actions, rewards and observations are finite.
+
+        The first look that finds something else counts: NaN in observations makes the
+        next actions NaN.
+        """
         finite = [torch.isfinite(each).all() for each in tensors]
-        self._finite[: len(finite)] &= torch.stack(finite).to(self.device)
+        now, sound = torch.stack(finite).to(self.device), self._finite.all()
+        self._finite[: len(finite)] &= now | ~sound
 
     def require_finite(self) -> None:
         """Raise `NotFiniteError` if anything in the steps so far was not finite.

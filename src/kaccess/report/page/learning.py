@@ -10,7 +10,8 @@ from kaccess.evaluation.comparison import (
     SCORE_NAMES,
     Comparison,
     compare,
-    find_common_horizon,
+    find_horizons,
+    format_horizons,
     format_p,
     leave_out_clones,
 )
@@ -100,10 +101,7 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
     n_tests = min((len(each.episodes) for each in curves.values()), default=0)
     if _AGAINST not in curves or len(curves) < 2 or n_tests < IN_ROW:
         return []
-    horizons = {
-        level: find_common_horizon(list(curves.values()), level) for level in LEVELS
-    }
-    ends = " or ".join(dict.fromkeys(f"{each:.0f}" for each in horizons.values()))
+    horizons = find_horizons(curves)
     head = (
         *("starts", *(f"to {level:.0%}" for level in sorted(LEVELS))),
         *(f"to {LEVELS[0]:.0%}, ratio to {_AGAINST}", "p (Holm)"),
@@ -111,8 +109,8 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
     note = (
         f"{SCORE_NAMES[SCORE].capitalize()}. A level is reached at the first of "
         f"{IN_ROW} tests in a row that show it. Restricted means over seeds "
-        f"(Kaplan-Meier): at most {ends} episodes count for a seed, also if it "
-        "needs more. Intervals (95 %) are a bootstrap over seeds, too narrow if there "
+        f"(Kaplan-Meier): at most {format_horizons(horizons)} episodes count for a "
+        "seed, also if it needs more. Intervals (95 %) are a bootstrap over seeds, too narrow if there "
         "are few; p-values are of a permutation test, corrected for "
         f"{len(curves) - 1} comparisons at once."
     )
