@@ -110,8 +110,8 @@ def _make_speed_table(runs: RunsName, curves: Mapping[str, Curves]) -> list[Tabl
         f"{SCORE_NAMES[SCORE].capitalize()}. A level is reached at the first of "
         f"{IN_ROW} tests in a row that show it. Restricted means over seeds "
         f"(Kaplan-Meier): at most {format_horizons(horizons)} episodes count for a "
-        "seed, also if it needs more. Intervals (95 %) are a bootstrap over seeds, too narrow if there "
-        "are few; p-values are of a permutation test, corrected for "
+        "seed, also if it needs more. Intervals (95 %) are a bootstrap over seeds, too "
+        "narrow if there are few; p-values are of a permutation test, corrected for "
         f"{len(curves) - 1} comparisons at once."
     )
     caption = f"{runs.label}: training episodes to each level of success."
