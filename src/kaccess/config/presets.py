@@ -8,7 +8,7 @@ from kaccess.config.learning import SacConfig, TrainConfig
 from kaccess.config.names import PresetName
 from kaccess.config.study import GetUpConfig, GrowConfig
 
-__all__ = ["PRESETS", "Preset"]
+__all__ = ["MANY_ROBOTS", "PRESETS", "Preset"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,16 @@ class Preset:
         check_fields(self)
 
 
+MANY_ROBOTS = SacConfig(
+    envs_per_learner=64,
+    updates=8,
+    batch_size=1024,  # with 256, policies waver between two tests
+    hidden=(128, 128),
+    learning_rate=1e-3,  # with 3e-4, nothing stands after as many steps
+    warmup_steps=64 * 150,
+)
+"""Learning on a few cores: the guide shows a whole episode to each of 64 robots."""
+
 PRESETS: Mapping[PresetName, Preset] = {
     "tiny": Preset(poses=20),
     "fast": Preset(
@@ -50,11 +60,12 @@ PRESETS: Mapping[PresetName, Preset] = {
         train=TrainConfig(
             starts=("guided-rnd", "rnd"),
             seeds=1,
-            episodes=90,
-            test_every=15,
+            episodes=300,
+            episode_steps=150,
+            test_every=50,
             test_poses=20,
         ),
-        sac=SacConfig(hidden=(128, 128), batch_size=128, warmup_steps=1500),
+        sac=MANY_ROBOTS,
     ),
     "paper": Preset(poses=1000, search=GetUpConfig(), growth=GrowConfig(most=1500)),
 }
