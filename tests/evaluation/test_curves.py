@@ -10,6 +10,7 @@ from kaccess.evaluation.comparison import (
 )
 from kaccess.evaluation.curves import (
     Curves,
+    find_episode_steps,
     load_curves,
     merge_curves,
     pool_curves,
@@ -217,3 +218,16 @@ def test_tests_that_end_early_do_not_hide_what_others_need():
     text = format_comparison(kinds, levels=[0.9, 0.0], in_row=1)
     assert "up to 50 (90%) or 100 (0%) episodes" in text
     assert text.endswith("kinds were tested at different times.")
+
+
+def test_the_length_of_episodes_is_that_of_the_run_and_clones_have_none(tmp_path):
+    for name, text in (
+        ("rnd/seed-0", "step,episode,return,length\n150,0,1.0,150\n170,1,1.0,20\n"),
+        ("clone-rnd/seed-0", "step,episode,shown,loss\n500,0,400,0.1\n"),
+    ):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "episodes.csv").write_text(text)
+    assert find_episode_steps(tmp_path) == 150
+    (tmp_path / "rnd/seed-0/episodes.csv").unlink()
+    with pytest.raises(InputError, match="has no episodes"):
+        find_episode_steps(tmp_path)

@@ -152,12 +152,13 @@ def merge_curves(runs: Mapping[str, Mapping[str, Curves]]) -> dict[str, Curves]:
 
 
 def find_episode_steps(folder: Path) -> int:
-    """Return the steps of the longest episode in a folder of runs."""
+    """Return the steps of the longest episode in a folder of runs; clones have none."""
     learners = find_learners(folder, _EPISODES_FILE).values()
     rows = [row for each in learners for row in read_curve(each / _EPISODES_FILE)]
-    if not rows:
+    lengths = [int(row["length"]) for row in rows if "length" in row]
+    if not lengths:
         raise InputError(f"{folder} has no episodes. Train something first.")
-    return max(int(row["length"]) for row in rows)
+    return max(lengths)
 
 
 def save_curves(folder: Path, path: Path) -> None:

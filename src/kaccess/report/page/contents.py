@@ -170,10 +170,13 @@ def _require_scores(curves: Mapping[str, Curves], folder: Path) -> None:
 
 
 def _count_episode_steps(runs: RunsName, folder: Path) -> int:
-    """Return the steps of an episode, also for a task that is not registered."""
-    if runs.task in TASKS:
+    """Return the steps of the longest episode; if none has ended, those of the task."""
+    try:
+        return find_episode_steps(folder)
+    except InputError:
+        if runs.task not in TASKS:
+            raise
         return make_task(runs.task).episode_steps
-    return find_episode_steps(folder)
 
 
 def _record_motions(
