@@ -2,7 +2,7 @@
 
 python experiments/ppo.py runs/bittle results/ppo/bittle --seeds 4 --minutes 9
 python experiments/ppo.py runs/go1 results/ppo/go1 --seeds 10 --engine warp \
-    --device cuda --jobs 3 --ppo.robots 4096 --ppo.steps 20000000
+    --device cuda --ppo.episode-steps 150
 
 Run it again to resume. A training does not depend on how often it was interrupted, but
 its clock does: it goes on from the last test. Learners that share a machine slow one

@@ -294,8 +294,8 @@ class PpoConfig:
     """Learning rate of Adam; the first one, if `desired_kl` is set [-]."""
     desired_kl: NotNegative | None = None
     """Divergence between two policies in a row that the learning rate is adapted to
-    [nat]; with 0 it stays as it is. By default 0.01 for guided learners, which have
-    something to lose, and in warp; 0 for others."""
+    [nat]; with 0 the rate stays as it is. By default 0.01 for guided learners, which
+    have something to lose, and in warp; 0 for others."""
     normalize: bool = True
     """Normalize observations by their mean and standard deviation so far."""
     clone_std: Positive = 0.1

@@ -8,7 +8,7 @@ from kaccess.config.learning import SacConfig, TrainConfig
 from kaccess.config.names import PresetName
 from kaccess.config.study import GetUpConfig, GrowConfig
 
-__all__ = ["MANY_ROBOTS", "PRESETS", "Preset"]
+__all__ = ["PRESETS", "Preset"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +34,16 @@ class Preset:
         check_fields(self)
 
 
-MANY_ROBOTS = SacConfig(
-    envs_per_learner=64,
+_EPISODE_STEPS, _N_ROBOTS = 150, 64
+_MANY_ROBOTS = SacConfig(
+    envs_per_learner=_N_ROBOTS,
     updates=8,
     batch_size=1024,  # with 256, policies waver between two tests
     hidden=(128, 128),
-    learning_rate=1e-3,  # with 3e-4, nothing stands after as many steps
-    warmup_steps=64 * 150,
+    learning_rate=1e-3,  # with 3e-4, learning takes longer
+    warmup_steps=_N_ROBOTS * _EPISODE_STEPS,
 )
-"""Learning on a few cores: the guide shows a whole episode to each of 64 robots."""
+"""Settings for a few cores. In the warm-up, the guide acts for one episode."""
 
 PRESETS: Mapping[PresetName, Preset] = {
     "tiny": Preset(poses=20),
@@ -61,11 +62,11 @@ PRESETS: Mapping[PresetName, Preset] = {
             starts=("guided-rnd", "rnd"),
             seeds=1,
             episodes=300,
-            episode_steps=150,
+            episode_steps=_EPISODE_STEPS,
             test_every=50,
             test_poses=20,
         ),
-        sac=MANY_ROBOTS,
+        sac=_MANY_ROBOTS,
     ),
     "paper": Preset(poses=1000, search=GetUpConfig(), growth=GrowConfig(most=1500)),
 }

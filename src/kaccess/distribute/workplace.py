@@ -226,7 +226,7 @@ class ClusterWork:
         check_number(Threads, threads=n_threads)
         needs = choose_needs(self.cluster, device, n_threads)
         where = "cuda" if needs.gpus else "cpu"
-        if config.engine == "warp" and where != device and where == "cpu":
+        if config.engine == "warp" and not needs.gpus and device != "cpu":
             raise InputError(
                 "The engine warp needs NVIDIA GPUs, and no node of the cluster has "
                 "one. Choose the engine mujoco."

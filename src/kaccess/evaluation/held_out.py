@@ -158,8 +158,8 @@ def group_poses(study: Study, poses: Poses, *, n_threads: int) -> dict[str, np.n
     """Return the group of each pose, (n,): by `contact`, and by `cluster` if known.
 
     Contact means the parts on the ground. The cluster of a pose is that of the centroid
-    which reaches it soonest, if K-Access has clustered the study. It takes a move from
-    every centroid, so only the first poses have one: (m,), m <= n.
+    which reaches it soonest, if K-Access has clustered the study. To find it takes
+    a move from every centroid, so only the first m poses have a cluster, (m,).
     """
     parts = np.array(poses.robot.parts)
     contact = [" + ".join(parts[touches]) for touches in poses.contacts]

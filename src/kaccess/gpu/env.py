@@ -118,12 +118,8 @@ class TensorRobots:
     @torch.no_grad()
     def _finish(self) -> None:
         """Compute the outcome of a step of the physics, and begin new episodes."""
-        lost, now, outcome = (
-            self._worlds.find_lost(),
-            self._worlds.fields,
-            self._outcome,
-        )
-        readings = self._reader.read(now, self._last_quat)
+        lost, outcome = self._worlds.find_lost(), self._outcome
+        readings = self._reader.read(self._worlds.fields, self._last_quat)
         self._judge(self.task, readings, ALL, self._memory, self._terms)
         outcome.rewards.copy_(self._terms.sum(1).masked_fill(lost, 0.0))
         self._steps += 1

@@ -26,7 +26,8 @@ def record_graph(
     if device.type != "cuda":
         return function
     gc.collect()  # freeing another graph while recording would break the recording
-    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's
+    graph = torch.cuda.CUDAGraph()
+    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's
     for each in generators:
         graph.register_generator_state(each)
     # Learners may be in inference mode, whose tensors nobody else may change.
