@@ -31,7 +31,7 @@ def obs():
 def act_plainly(learners, p, obs):
     """Return the mean action, computed step by step."""
     x = torch.as_tensor(obs)
-    layers = [(weight[p], bias[p]) for weight, bias in learners.actor_layers]
+    layers = [(weight[p], bias[p]) for weight, bias in learners.policy_layers]
     for weight, bias in layers[:-1]:
         x = torch.relu(x @ weight + bias)
     mean = (x @ layers[-1][0] + layers[-1][1])[:, :2]
@@ -64,7 +64,7 @@ def test_saved_policy_loads_unchanged(policies, obs, tmp_path):
 def test_copied_policy_does_not_change_during_learning(policies, obs):
     policy = policies[0]
     before = policy.act(obs[0])
-    policies._learners.actor.mul_(2)
+    policies._learners.policy.mul_(2)
     np.testing.assert_array_equal(policy.act(obs[0]), before)
     assert not np.array_equal(policies[0].act(obs[0]), before)
 

@@ -1,5 +1,6 @@
 """Independent learners, interrupted runs, learners that stop."""
 
+import dataclasses
 import logging
 import signal
 
@@ -10,7 +11,8 @@ torch = pytest.importorskip("torch")
 
 from gymnasium.vector import AutoresetMode
 
-from kaccess.sac import interrupt, load_checkpoint, store
+from kaccess.policies import Policy
+from kaccess.sac import interrupt, load_checkpoint, load_policies, store
 from kaccess.sac.checkpoint import save_checkpoint
 from kaccess.sac.interrupt import defer_interrupts
 from tests.sac.point_mass import PointMasses
@@ -69,6 +71,36 @@ def test_interrupted_run_matches_the_uninterrupted_one(tmp_path, mode, steps):
         for file in ("episodes.csv", "policy.safetensors"):
             whole, parts = (tmp_path / run / name / file for run in ("whole", "parts"))
             assert whole.read_bytes() == parts.read_bytes()
+
+
+AVERAGED = dataclasses.replace(CONFIG, policy_tau=0.1)
+
+
+def test_interruption_keeps_the_averaged_policy(tmp_path):
+    run(tmp_path / "whole", config=AVERAGED)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", config=AVERAGED, progress=interrupt_at(33))
+    run(tmp_path / "parts", config=AVERAGED)
+    whole = arrays(tmp_path / "whole")
+    assert_same(whole, arrays(tmp_path / "parts"))
+    assert not np.array_equal(whole["learners/policy"], whole["learners/actor"])
+    stored = load_policies(tmp_path / "whole" / "checkpoint.safetensors")
+    obs = np.ones((3, 1, stored[0].obs_dim), dtype=np.float32)
+    last = Policy.load(tmp_path / "whole" / NAMES[0] / "policy.safetensors")
+    np.testing.assert_allclose(last.act(obs[0]), stored.act_all(obs)[0], atol=1e-6)
+
+
+def test_checkpoint_from_before_policies_were_averaged_resumes(tmp_path):
+    run(tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "old", progress=interrupt_at(33))
+    path = tmp_path / "old" / "checkpoint.safetensors"
+    old = load_checkpoint(path)
+    assert "policy_tau" not in old.settings  # the default is not named
+    kept = {k: each for k, each in old.arrays.items() if k != "learners/policy"}
+    save_checkpoint(path, dataclasses.replace(old, arrays=kept))
+    run(tmp_path / "old")
+    assert_same(arrays(tmp_path / "whole"), arrays(tmp_path / "old"))
 
 
 class Sweep:

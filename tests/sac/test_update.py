@@ -55,6 +55,20 @@ def test_update_equals_that_of_a_plain_learner(target_entropy):
         torch.testing.assert_close(learners.log_alpha[p, 0], log_alpha)
 
 
+@pytest.mark.parametrize("policy_tau", [0.05, 1.0])
+def test_policy_is_a_running_mean_of_the_actor(policy_tau):
+    config = dataclasses.replace(CONFIG, policy_tau=policy_tau)
+    learners, plain = (init_learners(SHAPE, [4, 5, 6]) for _ in range(2))
+    mean = learners.actor.numpy().copy()
+    for rows, noise in batches(20):
+        update.update_(learners, rows, noise, config)
+        update.update_(plain, rows, noise, CONFIG)
+        mean += policy_tau * (learners.actor.numpy() - mean)
+    np.testing.assert_allclose(learners.policy, mean, atol=1e-6)
+    assert torch.equal(learners.actor, plain.actor)  # it does not affect learning
+    assert torch.equal(plain.policy, plain.actor)
+
+
 def test_metrics_match_the_reference():
     learners = init_learners(SHAPE, [0, 1, 2])
     rows, noise = next(batches(1))

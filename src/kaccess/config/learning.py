@@ -173,6 +173,10 @@ class SacConfig:
     """Learning rate of Adam for actor, critics and entropy coefficient [-]."""
     tau: Annotated[float, Kind(0, 1, above=True)] = 0.005
     """Polyak factor: share of the critics blended into their targets per update [-]."""
+    policy_tau: Annotated[float, Kind(0, 1, above=True)] = 1.0
+    """Share of the actor blended into the policy per update [-]. With 0.005, the policy
+    that is tested and stored is a running mean of the actor, which wavers less; with 1
+    it is the actor itself."""
     target_entropy: float | None = None
     """Target entropy of the policy [nat]; by default minus the number of actions."""
     initial_alpha: Positive = 0.02

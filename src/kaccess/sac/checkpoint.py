@@ -24,6 +24,7 @@ from kaccess.sac.population import Population
 __all__ = [
     "Checkpoint",
     "find_owners",
+    "get_policies",
     "load_checkpoint",
     "restore_population",
     "save_checkpoint",
@@ -91,7 +92,8 @@ def snapshot_population(population: Population) -> dict[str, np.ndarray]:
 
 def restore_population(population: Population, checkpoint: Checkpoint) -> None:
     """Put a population into the state of a checkpoint."""
-    for name, array in checkpoint.select("learners").items():
+    stored = checkpoint.select("learners") | {"policy": get_policies(checkpoint)}
+    for name, array in stored.items():
         population.learners.tensors()[name].copy_(torch.as_tensor(array))
     rings = checkpoint.select("replay")
     population.replay.set_contents(
@@ -100,6 +102,12 @@ def restore_population(population: Population, checkpoint: Checkpoint) -> None:
     population.alive = checkpoint.arrays["learners/alive"][:, 0].copy()
     n_exchanges, n_updates = checkpoint.arrays["position"].tolist()
     population.resume(n_exchanges, n_updates)
+
+
+def get_policies(checkpoint: Checkpoint) -> np.ndarray:
+    """Return the policies of a checkpoint: in older ones, they are the actors."""
+    learners = checkpoint.select("learners")
+    return learners.get("policy", learners["actor"])
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -57,6 +57,8 @@ class Learners:
     """(p, 2 * width of a critic) parameters."""
     targets: Tensor
     """(p, 2 * width of a critic) parameters of the target critics."""
+    policy: Tensor
+    """(p, width of an actor) parameters of the policies: a running mean of `actor`."""
     actor_mean: Tensor
     """Adam's first moment of `actor`."""
     actor_square: Tensor
@@ -81,6 +83,11 @@ class Learners:
     def actor_layers(self) -> list[Layer]:
         """Layers of the actors."""
         return self.shape.actor.split_layers(self.actor)
+
+    @cached_property
+    def policy_layers(self) -> list[Layer]:
+        """Layers of the policies."""
+        return self.shape.actor.split_layers(self.policy)
 
     @cached_property
     def critic_layers(self) -> list[Layer]:
@@ -121,6 +128,7 @@ def init_learners(
         actor=actor,
         critics=critics,
         targets=critics.clone(),
+        policy=actor.clone(),
         actor_mean=torch.zeros_like(actor),
         actor_square=torch.zeros_like(actor),
         critics_mean=torch.zeros_like(critics),

@@ -1,4 +1,4 @@
-"""Policies of a whole population, on its device: the mean actions of its actors."""
+"""Policies of a whole population, on its device: mean actions of averaged actors."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ import torch
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array
 from kaccess.policies.policy import Policy, scale
-from kaccess.sac.checkpoint import load_checkpoint
+from kaccess.sac.checkpoint import get_policies, load_checkpoint
 from kaccess.sac.device import find_device
 from kaccess.sac.learners import Learners, Shape, init_learners
 from kaccess.sac.networks import forward
@@ -54,9 +54,9 @@ class Policies:
                 f"got {obs.shape}."
             )
         x = torch.as_tensor(
-            obs, dtype=torch.float32, device=self._learners.actor.device
+            obs, dtype=torch.float32, device=self._learners.policy.device
         )
-        output = forward(self._learners.actor_layers, x)[-1]
+        output = forward(self._learners.policy_layers, x)[-1]
         mean = output[..., : shape.act_dim].tanh().cpu().numpy()
         return scale(mean, self._low, self._high)
 
@@ -66,7 +66,7 @@ class Policies:
         n_act = self._learners.shape.act_dim
         layers = [
             (weight[i].cpu().numpy().copy(), bias[i, 0].cpu().numpy().copy())
-            for weight, bias in self._learners.actor_layers
+            for weight, bias in self._learners.policy_layers
         ]
         weight, bias = layers[-1]
         layers[-1] = weight[:, :n_act].copy(), bias[:n_act].copy()  # the mean's half
@@ -94,7 +94,7 @@ def load_policies(path: str | Path, device: str = "cpu") -> Policies:
         hidden=tuple(settings["hidden"]),
     )
     learners = init_learners(shape, settings["seeds"], find_device(device))
-    learners.actor.copy_(torch.as_tensor(checkpoint.arrays["learners/actor"]))
+    learners.policy.copy_(torch.as_tensor(get_policies(checkpoint)))
     return Policies(
         learners,
         names,

@@ -24,12 +24,15 @@ from kaccess.sac.vector import Envs
 
 __all__ = ["BestPolicies", "Store", "describe_run"]
 
+_ADDED = {"updates": None, "policy_tau": 1.0}  # settings that older runs do not name
+
 
 def describe_run(envs: Envs, config: SacConfig, plan: Plan) -> dict[str, Any]:
     """Return the settings that must be the same to resume a run, as JSON holds them."""
     settings = asdict(config)
-    if config.updates is None:  # as in runs from before it existed
-        del settings["updates"]
+    for name, before in _ADDED.items():
+        if settings[name] == before:  # as in runs from before it existed
+            del settings[name]
     return {
         **settings,
         "names": list(plan.names),

@@ -6,7 +6,8 @@ learners do not affect one another. For all of them at once, an update is
 1. actions of the actor in the states s and s' of a batch from each learner's replay,
 2. a step of both critics towards r + d (min Q'(s', a') - alpha log pi(a' | s')),
 3. a step of the actor that reduces alpha log pi(a | s) - min Q(s, a),
-4. a step of the entropy coefficient alpha, and of the target critics Q'.
+4. a step of the entropy coefficient alpha, of the target critics Q', and of the policy,
+   a running mean of the actor.
 
 Each transition has its own discount d: gamma, or gamma^n over n steps. It is 0 only if
 the episode `terminated`; after a time limit, the target still includes the value of s'.
@@ -99,6 +100,7 @@ def update_(learners: Learners, rows: Tensor, noise: Tensor, config: SacConfig) 
     moves = _step_actors_(learners, gradient, surplus, moves, adam)
 
     learners.targets.lerp_(learners.critics, config.tau * moves)
+    learners.policy.lerp_(learners.actor, config.policy_tau * moves)
     learners.alive.copy_(moves)
     actor_loss = torch.addcmul(-value, alpha[:, 0], entropy, value=-1)
     metrics = [critic_loss, actor_loss, value, entropy, alpha[:, 0]]
