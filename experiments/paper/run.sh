@@ -23,12 +23,18 @@ ROBOT=${ROBOT:-bittle}
 SEEDS=${SEEDS:-5}
 EPISODES=${EPISODES:-1600}
 STARTS=${STARTS:-"ka km wkm 9-pose 1-pose rnd"}
-MACHINE="--test-poses 100 --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.compiled"
+LIKE_PAPER="--episode-steps 300 --sac.envs-per-learner 1 --sac.updates 1 --sac.hidden 256 256 --sac.batch-size 256
+  --sac.learning-rate 3e-4 --sac.warmup-steps 5000 --sac.policy-tau 1"  # the defaults of the stored results; those of today have 64 robots
+MACHINE="--test-poses 100 --test-engine warp --device cuda --sac.envs-per-learner 8 --sac.updates 8 --sac.compiled"
 COMMON="$MACHINE --sac.return-steps 1"  # except in the part "returns", after which 4 became the default
 HARDER=results/paper/harder
 RETURNS=results/paper/returns
 KACCESS=${KACCESS:-kaccess}
 PYTHON=${PYTHON:-python}
+
+train() {  # study, and settings other than the paper's
+  $KACCESS train "$1" $LIKE_PAPER "${@:2}"
+}
 
 study() {
   $KACCESS sample "$ROBOT" "$STUDY" --n 1000
@@ -39,7 +45,7 @@ study() {
 }
 
 recovery() {
-  $KACCESS train "$STUDY" --starts $STARTS guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" --test-every 50 $COMMON
+  train "$STUDY" --starts $STARTS guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" --test-every 50 $COMMON
 }
 
 copy() {  # because a study trains each learner once
@@ -65,7 +71,7 @@ evaluate_all() {
 
 seeds() {  # in a copy, because these were stopped by the clock, after 1080 episodes
   copy "$STUDY-seeds"
-  $KACCESS train "$STUDY-seeds" --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --first-seed "$SEEDS" \
+  train "$STUDY-seeds" --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --first-seed "$SEEDS" \
     --episodes 1080 --test-every 50 $COMMON
   $KACCESS evaluate "$STUDY-seeds" --poses 500
   $KACCESS evaluate "$STUDY-seeds" --poses 500 --best
@@ -77,7 +83,7 @@ seeds() {  # in a copy, because these were stopped by the clock, after 1080 epis
 
 guided() {
   copy "$STUDY-guided"
-  $KACCESS train "$STUDY-guided" --starts rnd kmedoids guided-rnd guided-kmedoids --seeds 10 --episodes 250 \
+  train "$STUDY-guided" --starts rnd kmedoids guided-rnd guided-kmedoids --seeds 10 --episodes 250 \
     --test-every 10 $COMMON
   $PYTHON experiments/compare_starts.py "$STUDY-guided/train/fall-recovery" --table results/paper/guided.csv \
     --planned guided-rnd --picture results/paper/guided.png
@@ -85,11 +91,11 @@ guided() {
 
 harder() {
   for conditions in delay=0.04 slope=10 torque=0.6 friction=0.3 friction=1.2 mass=2; do
-    $KACCESS train "$STUDY" --conditions $conditions --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
+    train "$STUDY" --conditions $conditions --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
     $PYTHON experiments/compare_starts.py "$STUDY/train/fall-recovery@$conditions" --table "$HARDER/$conditions.csv"
   done
   STUDY="$STUDY-real" ROBOT=bittle-real study
-  $KACCESS train "$STUDY-real" --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
+  train "$STUDY-real" --starts rnd ka guided-rnd --seeds 10 --episodes 250 --test-every 10 $COMMON
   $PYTHON experiments/compare_starts.py "$STUDY-real/train/fall-recovery" --table "$HARDER/bittle-real.csv"
   $PYTHON experiments/paper/harder.py "$HARDER" "$HARDER.png"
 }
@@ -102,13 +108,13 @@ backflip() {
   $KACCESS search "$STUDY" --task backflip
   # Networks of 192 units, so that this policy and that of fall recovery fit into 1 MB.
   # A backflip cannot start from 1-pose, which lies on its back.
-  $KACCESS train "$STUDY" --task backflip --starts ka km wkm 9-pose rnd guided-ka guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
+  train "$STUDY" --task backflip --starts ka km wkm 9-pose rnd guided-ka guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-every 50 --sac.hidden 192 192 $COMMON
 }
 
 gamma() {
   copy "$STUDY-gamma"
-  $KACCESS train "$STUDY-gamma" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
+  train "$STUDY-gamma" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-every 50 --sac.hidden 192 192 --sac.gamma 0.95 $COMMON
   $KACCESS evaluate "$STUDY-gamma" --task backflip --poses 500
   $KACCESS evaluate "$STUDY-gamma" --task backflip --poses 500 --best
@@ -119,32 +125,32 @@ gamma() {
 # core: export EPISODE_STEPS=150 EPISODES=300 TEST_EVERY=25
 #   ROBUST="--device cpu --threads 1 --test-poses 50 --sac.hidden 64 64 --sac.batch-size 64 --sac.learning-rate 1e-3"
 robust() {
-  local name task options length=${EPISODE_STEPS:+--episode-steps $EPISODE_STEPS} own=${ROBUST:-$COMMON}
+  local name task train options length=${EPISODE_STEPS:+--episode-steps $EPISODE_STEPS} own=${ROBUST:-$COMMON}
   for name in ${CHANGES:-plain short reward ppo}; do
-    task=fall-recovery options="--episodes $EPISODES --test-every ${TEST_EVERY:-50} $length $own"
+    task=fall-recovery train=train options="--episodes $EPISODES --test-every ${TEST_EVERY:-50} $length $own"
     case $name in
       short) options="$options --sac.gamma 0.97 --sac.tau 0.02" ;;
       reward) task=get-up options="$options --task get-up" ;;
-      ppo) options="--algorithm ppo --ppo.steps ${STEPS:-1000000} ${PPO:-}" length= ;;
+      ppo) train="$KACCESS train" options="--algorithm ppo --ppo.steps ${STEPS:-1000000} ${PPO:-}" length= ;;
     esac
     copy "$STUDY-robust-$name"
-    $KACCESS train "$STUDY-robust-$name" --starts ka rnd --seeds "${ROBUST_SEEDS:-10}" $options
+    $train "$STUDY-robust-$name" --starts ka rnd --seeds "${ROBUST_SEEDS:-10}" $options
     $PYTHON experiments/compare_starts.py "$STUDY-robust-$name/train/$task" $length --table results/paper/robust-$name.csv
   done
 }
 
 returns() {
   copy "$STUDY-returns-guided"
-  $KACCESS train "$STUDY-returns-guided" --starts rnd ka guided-rnd guided-ka --seeds 10 --episodes 300 --test-every 10 \
+  train "$STUDY-returns-guided" --starts rnd ka guided-rnd guided-ka --seeds 10 --episodes 300 --test-every 10 \
     --sac.return-steps 4 $MACHINE
   $PYTHON experiments/compare_starts.py "$STUDY-returns-guided/train/fall-recovery" --table $RETURNS/guided.csv \
     --planned guided-rnd --picture $RETURNS/guided.png
   $PYTHON experiments/compare_starts.py $RETURNS/guided.csv --beside "1 step" results/paper/guided.csv --against "rnd, 1 step" \
     --planned guided-rnd
   copy "$STUDY-returns"
-  $KACCESS train "$STUDY-returns" --starts guided-rnd guided-ka --seeds 10 --episodes "$EPISODES" --test-every 50 \
+  train "$STUDY-returns" --starts guided-rnd guided-ka --seeds 10 --episodes "$EPISODES" --test-every 50 \
     --sac.return-steps 4 $MACHINE
-  $KACCESS train "$STUDY-returns" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
+  train "$STUDY-returns" --task backflip --starts ka km wkm 9-pose rnd guided-rnd --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-every 50 --sac.hidden 192 192 --sac.return-steps 8 $MACHINE
   evaluate_all "$STUDY-returns"
   $KACCESS evaluate "$STUDY-returns" --poses 500 --conditions slope=10
@@ -169,9 +175,9 @@ PLAIN="--conditions filter=0 --test-every 50 --sac.return-steps 1 --sac.hidden $
 
 train_as_published() {  # study, kinds of starts; keeps the policies of KA after three quarters of the episodes
   local runs="$1/train/fall-recovery@filter=0" early=$((EPISODES * 3 / 4)) machine="--device cpu" seed episodes
-  [ "${DEVICE:-cpu}" = cpu ] || machine="--test-engine warp --device $DEVICE --sac.envs-per-learner 8 --sac.compiled"
+  [ "${DEVICE:-cpu}" = cpu ] || machine="--test-engine warp --device $DEVICE --sac.envs-per-learner 8 --sac.updates 8 --sac.compiled"
   for episodes in $early "$EPISODES"; do
-    $KACCESS train "$1" --starts ${@:2} --seeds "$SEEDS" --episodes "$episodes" --test-poses 100 $PLAIN $machine
+    train "$1" --starts ${@:2} --seeds "$SEEDS" --episodes "$episodes" --test-poses 100 $PLAIN $machine
     for ((seed = 0; seed < SEEDS; seed++)); do
       local kept="$runs/ka-$early/seed-$seed"
       [ -e "$kept" ] || { mkdir -p "$kept" && cp "$runs/ka/seed-$seed/policy.safetensors" "$kept"; }
@@ -209,7 +215,7 @@ in_pybullet() {
   $KACCESS access "$study" $physics
   $KACCESS cluster "$study" --solver alternate
   $KACCESS cluster "$study" --method kmeans
-  $KACCESS train "$study" --engine bullet --starts ${BULLET_STARTS:-ka km rnd 1-pose} --seeds "$SEEDS" --episodes "$EPISODES" \
+  train "$study" --engine bullet --starts ${BULLET_STARTS:-ka km rnd 1-pose} --seeds "$SEEDS" --episodes "$EPISODES" \
     --test-poses "${TEST_POSES:-30}" $PLAIN --device cpu
   $PYTHON experiments/compare_starts.py "$study/train/fall-recovery@filter=0" --levels 0.8 0.5 0.2 --planned ka \
     --table $PUBLISHED/in-pybullet.csv --picture $PUBLISHED/in-pybullet.png

@@ -20,6 +20,7 @@ from kaccess.base.machine import describe_machine
 from kaccess.base.types import Progress, TrainProgress
 from kaccess.base.watch import Watch, run_silently
 from kaccess.config import (
+    MANY_ROBOTS,
     PRESETS,
     AccessConfig,
     CloneConfig,
@@ -349,7 +350,7 @@ def train(
     Args:
         study: Study or its folder.
         config: Task, starts, seeds and episodes.
-        sac: Settings of the learners, for SAC.
+        sac: Settings of the learners, for SAC; by default with many robots each.
         ppo: Settings of the learners, for PPO.
         clone: Settings of clones; guided PPO learners begin as clones, too.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
@@ -364,7 +365,7 @@ def train(
     work: dict[str, Any] = dict(device=device, n_threads=n_threads, progress=progress)
     if config.algorithm == "sac":
         with open_workplace(cluster) as place:
-            return place.train(study, config, sac or SacConfig(), **work)
+            return place.train(study, config, sac or MANY_ROBOTS, **work)
     from kaccess.training import train_by_ppo, train_clones
 
     if cluster:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,14 @@ import pytest
 pytest.importorskip("torch")
 
 from kaccess import InitialStates, InputError, Study, pipeline
-from kaccess.config import EvaluateConfig, PlayConfig, SampleConfig, TrainConfig
+from kaccess.config import (
+    EvaluateConfig,
+    PlayConfig,
+    RobotConfig,
+    SampleConfig,
+    TrainConfig,
+)
+from kaccess.envs.conditions import Conditions
 from kaccess.envs.tasks.backflip import Backflip
 from kaccess.envs.tasks.fall_recovery import FallRecovery
 from kaccess.envs.tasks.stand import Stand
@@ -20,9 +28,11 @@ from kaccess.evaluation.held_out import choose_poses, get_test_poses, group_pose
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.policies import Policy
 from kaccess.report.page.contents import read_contents
+from kaccess.robots import load_robot
 from kaccess.sac import load_checkpoint
 from kaccess.study import RunsName
 from kaccess.study.starts import find_starts
+from kaccess.training.train import find_task
 from tests.conftest import TINY
 from tests.training.runs import CONFIG, NAMES, SAC, refusal, rows
 
@@ -49,6 +59,31 @@ def test_guided_learners_differ_and_do_not_affect_others(study, trained):
 def test_default_starts_are_those_that_learn_fastest():
     assert TrainConfig().starts == ("guided-rnd",)
     assert TrainConfig(task="backflip").starts == ("guided-rnd",)
+
+
+@pytest.mark.parametrize(
+    ("task", "seconds", "given", "expected"),
+    [
+        ("fall-recovery", 3.0, None, 150),
+        ("fall-recovery", 10.0, None, 250),  # no shorter than a test
+        ("stand", 3.0, None, 100),  # no longer than the task
+        ("fall-recovery", 10.0, 40, 40),
+    ],
+)
+def test_episodes_have_a_usual_length(task, seconds, given, expected):
+    robot = load_robot(str(TINY), RobotConfig(test_time=seconds))
+    config = TrainConfig(task=task, episode_steps=given)
+    found = find_task(SimpleNamespace(robot=robot), config, Conditions())
+    assert found.episode_steps == expected
+
+
+def test_by_default_each_learner_has_many_robots(study):
+    config = replace(CONFIG, starts=("rnd",), seeds=1, episode_steps=10)
+    out = pipeline.train(study, config, device="cpu")
+    settings = load_checkpoint(next(out.glob("*.safetensors"))).settings
+    assert settings["envs_per_learner"] == 64
+    assert settings["warmup_steps"] == 640  # an episode of each
+    assert settings["policy_tau"] == 0.005
 
 
 @pytest.mark.parametrize(
@@ -128,9 +163,9 @@ def test_every_learner_leaves_curves_and_a_policy(trained):
     out = trained / "train" / "fall-recovery"
     for name in NAMES:
         episodes = rows(out / name / "episodes.csv")
-        assert [row["length"] for row in episodes] == ["300"]
+        assert [row["length"] for row in episodes] == ["150"]
         tests = rows(out / name / "evaluation.csv")
-        assert [row["step"] for row in tests] == ["300"]
+        assert [row["step"] for row in tests] == ["150"]
         assert 0 <= float(tests[0]["success"]) <= float(tests[0]["success_loose"]) <= 1
         policy = Policy.load(out / name / "policy.safetensors")
         assert policy.metadata["task"] == "fall-recovery"

@@ -17,6 +17,7 @@ from kaccess.cli.arguments import (
 )
 from kaccess.cli.watch import watch
 from kaccess.config import (
+    MANY_ROBOTS,
     PRESETS,
     AccessConfig,
     CloneConfig,
@@ -92,9 +93,8 @@ def run(
     else:
         print(
             f"\nThis was a short training: {size.train.episodes} episodes, the first "
-            f"{size.sac.warmup_steps} steps random (rnd) or guided by the graph "
-            "(guided-rnd). For a full training, on a study with more poses: "
-            "kaccess train STUDY"
+            "of each robot random (rnd) or guided by the graph (guided-rnd). For a "
+            "full training, on a study with more poses: kaccess train STUDY"
         )
 
 
@@ -243,7 +243,7 @@ def search(
 def train(
     study: StudyFolder,
     config: OmitArgPrefixes[TrainConfig],
-    sac: SacConfig = SacConfig(),  # noqa: B008  # frozen
+    sac: SacConfig = MANY_ROBOTS,
     ppo: PpoConfig = PpoConfig(),  # noqa: B008  # frozen
     clone: CloneConfig = CloneConfig(),  # noqa: B008  # frozen
     device: DeviceName = "auto",

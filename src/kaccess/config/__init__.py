@@ -11,6 +11,7 @@ from kaccess.config.checks import (
 from kaccess.config.deploy import ControllerName, DeployConfig, SimulateConfig
 from kaccess.config.learned import LearnConfig
 from kaccess.config.learning import (
+    MANY_ROBOTS,
     CloneConfig,
     EvaluateConfig,
     PlayConfig,
@@ -58,6 +59,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "DEFAULT_TASK",
     "FLOOR",
+    "MANY_ROBOTS",
     "METHODS",
     "NOMINAL",
     "REGION_SECONDS",

@@ -30,6 +30,7 @@ from kaccess.config.names import (
 from kaccess.config.scale import ForBittle
 
 __all__ = [
+    "MANY_ROBOTS",
     "CloneConfig",
     "EvaluateConfig",
     "PlayConfig",
@@ -94,11 +95,12 @@ class TrainConfig:
     """Number of seeds for each kind of starts; each seed is one learner."""
     first_seed: Seed = 0
     """First seed: set it to add learners later, or on another machine."""
-    episodes: Count = 1600
-    """Episodes of each SAC learner; the default is the paper's."""
+    episodes: Count = 600
+    """Episodes of each SAC learner, over all its robots; 1600 in the paper."""
     episode_steps: Count | None = None
-    """Steps of an episode of a SAC learner; by default the task's, 300. A robot has got
-    up after 75, and shorter episodes see more starts and more draws of conditions."""
+    """Steps of an episode of a SAC learner; by default 150, or those of a test if it
+    takes longer; 300 in the paper. Shorter episodes see more starts and more draws of
+    conditions."""
     test_every: Count = 50
     """Episodes of a SAC learner between two tests of the learning curve."""
     test_poses: Poses = 100
@@ -181,9 +183,9 @@ class SacConfig:
     """Target entropy of the policy [nat]; by default minus the number of actions."""
     initial_alpha: Positive = 0.02
     """Initial entropy coefficient; if small, reward has more weight at first [-]."""
-    warmup_steps: Count = 5000
+    warmup_steps: Count | None = 5000
     """Steps of each learner before its first update: the warm-up. Its actions are
-    random, or the guide's."""
+    random, or the guide's. None: one episode of each environment."""
     envs_per_learner: Size = 1
     """Number of environments of each learner; on a GPU, 8 train twice as fast as 1."""
     updates_per_step: Size = 1
@@ -201,7 +203,7 @@ class SacConfig:
         check_fields(self)
         if not self.hidden:
             raise InputError("`hidden` must name the units of at least one layer.")
-        n_before_updates = -(-self.warmup_steps // self.envs_per_learner)
+        n_before_updates = -(-self.n_warmup_steps // self.envs_per_learner)
         if self.n_return_steps > n_before_updates:
             raise InputError(
                 "`return_steps` must not exceed the warm-up steps of each environment "
@@ -226,11 +228,32 @@ class SacConfig:
         """Number of steps of an n-step return; 1 if left open."""
         return 1 if self.return_steps is None else self.return_steps
 
-    def fill_in(self, *, return_steps: int) -> "SacConfig":
-        """Return these settings with `return_steps` filled in if it was None."""
-        if self.return_steps is not None:
-            return self
-        return replace(self, return_steps=return_steps)
+    @property
+    def n_warmup_steps(self) -> int:
+        """Number of steps of the warm-up; if left open, as with one environment."""
+        return 5000 if self.warmup_steps is None else self.warmup_steps
+
+    def fill_in(self, *, return_steps: int, episode_steps: int) -> "SacConfig":
+        """Return these settings with all that was None filled in, for a task."""
+        each_once = self.envs_per_learner * episode_steps
+        return replace(
+            self,
+            return_steps=self.return_steps or return_steps,
+            warmup_steps=self.warmup_steps or each_once,
+        )
+
+
+MANY_ROBOTS = SacConfig(
+    envs_per_learner=64,
+    updates=8,
+    batch_size=1024,  # with 256, policies waver between two tests
+    hidden=(128, 128),
+    learning_rate=1e-3,  # with 3e-4, learning takes longer
+    policy_tau=0.005,
+    warmup_steps=None,  # one episode of each robot: the guide shows whole get-ups
+)
+"""Settings of `kaccess train`: many robots and few updates, in the manner of FastSAC
+(Seo and others, 2025). Docs and results: docs/train.md."""
 
 
 @dataclass(frozen=True, kw_only=True)

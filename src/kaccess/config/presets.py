@@ -1,10 +1,10 @@
 """Sizes of a whole run, from seconds to an hour."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kaccess.config.checks import Poses, check_fields
-from kaccess.config.learning import SacConfig, TrainConfig
+from kaccess.config.learning import MANY_ROBOTS, SacConfig, TrainConfig
 from kaccess.config.names import PresetName
 from kaccess.config.study import GetUpConfig, GrowConfig
 
@@ -25,7 +25,7 @@ class Preset:
     """How the posture graph grows; None for no growth."""
     train: TrainConfig | None = None
     """A short training at the end; None for no training."""
-    sac: SacConfig = field(default_factory=SacConfig)
+    sac: SacConfig = MANY_ROBOTS
     """Settings of that training."""
     test_poses: Poses = 100
     """Number of poses from which its policies are tested."""
@@ -33,17 +33,6 @@ class Preset:
     def __post_init__(self) -> None:
         check_fields(self)
 
-
-_EPISODE_STEPS, _N_ROBOTS = 150, 64
-_MANY_ROBOTS = SacConfig(
-    envs_per_learner=_N_ROBOTS,
-    updates=8,
-    batch_size=1024,  # with 256, policies waver between two tests
-    hidden=(128, 128),
-    learning_rate=1e-3,  # with 3e-4, learning takes longer
-    warmup_steps=_N_ROBOTS * _EPISODE_STEPS,
-)
-"""Settings for a few cores. In the warm-up, the guide acts for one episode."""
 
 PRESETS: Mapping[PresetName, Preset] = {
     "tiny": Preset(poses=20),
@@ -62,11 +51,9 @@ PRESETS: Mapping[PresetName, Preset] = {
             starts=("guided-rnd", "rnd"),
             seeds=1,
             episodes=300,
-            episode_steps=_EPISODE_STEPS,
             test_every=50,
             test_poses=20,
         ),
-        sac=_MANY_ROBOTS,
     ),
     "paper": Preset(poses=1000, search=GetUpConfig(), growth=GrowConfig(most=1500)),
 }

@@ -16,7 +16,6 @@ from kaccess.config import SacConfig, TrainConfig
 from kaccess.distribute.connection import Cluster
 from kaccess.distribute.nodes import Needs, Tally
 from kaccess.distribute.pool import Pool
-from kaccess.envs.tasks import make_task
 from kaccess.robots import Robot
 from kaccess.study import RunsName, Study
 from kaccess.study.parcel import pack_files, unpack_files
@@ -26,7 +25,7 @@ from kaccess.training.learners import (
     make_learners,
     name_checkpoint,
 )
-from kaccess.training.train import find_conditions
+from kaccess.training.train import find_conditions, find_task
 
 __all__ = ["Block", "TrainJob", "choose_needs", "split_seeds", "train_on"]
 
@@ -115,7 +114,7 @@ def train_on(
         TrainingError: If all learners broke down.
     """
     conditions = find_conditions(config)
-    task = conditions.adapt(make_task(config.task, study.robot))
+    task = find_task(study, config, conditions)
     folder = study.runs_folder(RunsName(task.name, conditions.text))
     blocks, n_steps = split_seeds(config), config.episodes * task.episode_steps
     names = {

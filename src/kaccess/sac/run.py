@@ -137,7 +137,7 @@ class Run(InSteps):
         Returns:
             Episodes that ended with this step.
         """
-        if self.step >= self.config.warmup_steps:
+        if self.step >= self.config.n_warmup_steps:
             self.population.update()
         outcome = self.envs.step(self._actions)
         self.step += self._each
@@ -178,7 +178,7 @@ class Run(InSteps):
 
     def _act(self, began: BoolArray, experience: Experience | None = None) -> Array:
         """Store the experience, and return the next actions."""
-        warming_up = self.step < self.config.warmup_steps
+        warming_up = self.step < self.config.n_warmup_steps
         actions = self.population.exchange(self._obs, experience, random=warming_up)
         if warming_up and self._warm_up:
             return self._warm_up.act(self._obs, actions, began)

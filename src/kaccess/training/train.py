@@ -41,11 +41,13 @@ if TYPE_CHECKING:  # torch is loaded only to train
 __all__ = [
     "describe_policy",
     "find_conditions",
+    "find_task",
     "make_curve_test",
     "require_success",
     "train_learners",
 ]
 
+_EPISODE_STEPS = 150  # of most tasks
 _DRAWN_PER_POSE = 5  # poses to choose from, for each pose of a test
 
 
@@ -80,8 +82,8 @@ def train_learners(
 
     conditions = find_conditions(config)
     simulator = find_simulator(config, device, n_threads)
-    task = _make_task(study, config, conditions)
-    sac = sac.fill_in(return_steps=task.return_steps)
+    task = find_task(study, config, conditions)
+    sac = sac.fill_in(return_steps=task.return_steps, episode_steps=task.episode_steps)
     learners = make_learners(
         study, config, task, conditions=conditions, n_threads=n_threads
     )
@@ -125,10 +127,12 @@ def train_learners(
     return folder
 
 
-def _make_task(study: Study, config: TrainConfig, conditions: Conditions) -> Task:
+def find_task(study: Study, config: TrainConfig, conditions: Conditions) -> Task:
     """Return the task to learn, with episodes of the length that was chosen."""
     task = conditions.adapt(make_task(config.task, study.robot))
-    return replace(task, episode_steps=config.episode_steps or task.episode_steps)
+    n_tested = round(study.robot.test_seconds * task.control_rate)
+    usual = max(n_tested, min(task.episode_steps, _EPISODE_STEPS))
+    return replace(task, episode_steps=config.episode_steps or usual)
 
 
 def find_conditions(config: TrainConfig) -> Conditions:
