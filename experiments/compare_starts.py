@@ -18,6 +18,7 @@ from kaccess.envs.tasks import make_task
 from kaccess.evaluation.comparison import LEVELS, SCORE_NAMES, format_comparison
 from kaccess.evaluation.curves import (
     IN_ROW,
+    find_episode_steps,
     load_curves,
     merge_curves,
     pool_curves,
@@ -36,7 +37,7 @@ class Config:
     task: TaskName = "fall-recovery"
     """Task that was learned: it says how many steps an episode has."""
     episode_steps: int | None = None
-    """Steps in an episode, if not the task's (`kaccess train --episode-steps`)."""
+    """Steps in an episode; by default those of the runs in a folder, or the task's."""
     more: tuple[Path, ...] = ()
     """More runs with the same settings, to be pooled with the first."""
     beside: dict[str, Path] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Config:
 
 def main(config: Config) -> None:
     paths = (config.curves, *config.more)
-    steps = config.episode_steps or make_task(config.task).episode_steps
+    steps = config.episode_steps or find_steps(config)
     curves = pool_curves([load_curves(path, episode_steps=steps) for path in paths])
     if config.beside:
         others = {
@@ -92,6 +93,13 @@ def main(config: Config) -> None:
                 figure.subplots(), shares, label=SCORE_NAMES[config.score], share=True
             )
             save_figure(figure, config.picture)
+
+
+def find_steps(config: Config) -> int:
+    """Return the steps of an episode of the runs in a folder, or of the task."""
+    if config.curves.is_dir():
+        return find_episode_steps(config.curves)
+    return make_task(config.task).episode_steps
 
 
 if __name__ == "__main__":

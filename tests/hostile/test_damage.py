@@ -32,6 +32,7 @@ COMMANDS = [
         *("train", "--starts", "ka", "ka+rnd:0.5", "--seeds", "2", "--episodes", "1"),
         *("--test-every", "1", "--test-poses", "4", "--sac.hidden", "8", "8"),
         *("--sac.batch-size", "8", "--sac.warmup-steps", "100", "--device", "cpu"),
+        *("--sac.envs-per-learner", "1"),
     ],
 ]
 KINDS = [  # one file of each kind

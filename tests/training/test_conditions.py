@@ -195,6 +195,7 @@ def trained_blind(trained, tmp_path_factory):
     args += ["--seeds", "1", "--episodes", "2", "--episode-steps", "60"]
     args += ["--test-every", "1", "--test-poses", "3", "--device", "cpu"]
     args += ["--sac.hidden", "8", "--sac.batch-size", "8", "--sac.warmup-steps", "40"]
+    args += ["--sac.envs-per-learner", "1"]
     main([str(each) for each in args])
     return path
 
