@@ -1,11 +1,14 @@
 """Do guided learners of real robots learn faster than unguided ones? How well?
 
 python experiments/learn_robots.py runs/atlas/unitree_go1 runs/atlas/b2
+python experiments/learn_robots.py runs/bittle --starts guided-rnd --seeds 1 \
+    --engine mujoco --out one
 
 For each study: ten learners with the guide and ten without it, all at once on a GPU,
 from the same starts. Then the last policies are tested from held-out poses. It writes
 `<out>/<robot>.csv` with the curves, `<robot>-scores.csv`, and `<robot>.json` with
-times. Run it again to resume. The studies are those of `experiments/atlas.py`.
+times: those of each test count from the start of the training, tests included. Run it
+again to resume. The studies are those of `experiments/atlas.py`.
 """
 
 import csv
@@ -35,7 +38,7 @@ from kaccess.evaluation.comparison import format_comparison
 from kaccess.evaluation.curves import load_curves, save_curves
 from kaccess.training.train import find_conditions, find_task
 
-GUIDED, PLAIN = "guided-fresh", "fresh"
+_TESTED = ("success", "reward", "reward_sd")  # progress says them after each test
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,10 @@ class Config:
     """Folders of studies; the name of each is that of its robot."""
     out: Path = Path("results/robots/learned")
     """Folder of the tables."""
+    starts: tuple[str, ...] = ("guided-fresh", "fresh")
+    """Kinds of starts. The first is compared with the last."""
     seeds: int = 10
-    """Learners with the guide, and as many without it."""
+    """Learners of each kind."""
     steps: int = 180_000
     """Steps of each learner, over all its robots."""
     tests: int = 12
@@ -75,7 +80,8 @@ class Clock:
 
     def __init__(self, minutes: float) -> None:
         self._began, self._minutes = time.monotonic(), minutes
-        self._last: float | None = None
+        self._last: Mapping[str, float] = {}
+        self.tests: list[tuple[int, float]] = []  # steps and seconds
 
     @property
     def seconds(self) -> float:
@@ -84,8 +90,10 @@ class Clock:
 
     def progress(self, done: int, total: int, metrics: Mapping[str, float]) -> None:
         """Print a line per test."""
-        if metrics.get("success") != self._last:
-            self._last = metrics.get("success")
+        scored = {name: metrics[name] for name in _TESTED if name in metrics}
+        if scored != self._last:
+            self._last = scored
+            self.tests.append((done, self.seconds))
             scores = ", ".join(f"{name} {value:.3g}" for name, value in metrics.items())
             print(f"{done:,} of {total:,}, {self.seconds} s: {scores}", flush=True)
         if self._minutes and self.seconds > 60 * self._minutes:
@@ -95,7 +103,7 @@ class Clock:
 def train(study: Study, config: Config) -> dict[str, Any]:
     """Train the learners of a robot; return how long it took, and store the curves."""
     plan = TrainConfig(
-        starts=(GUIDED, PLAIN),
+        starts=config.starts,
         seeds=config.seeds,
         test_poses=config.test_poses,
         engine=config.engine,
@@ -120,11 +128,14 @@ def train(study: Study, config: Config) -> dict[str, Any]:
     save_curves(folder, config.out / f"{study.path.name}.csv")
     try:
         curves = load_curves(folder, episode_steps=n_steps)
-        print(format_comparison(curves, against=PLAIN, planned=GUIDED), flush=True)
+        if len(config.starts) > 1:
+            planned, against = config.starts[0], config.starts[-1]
+            print(format_comparison(curves, against=against, planned=planned))
     except InputError as error:  # stopped after too few tests
         print(error)
     return {
         "train_seconds": clock.seconds,
+        "tests": clock.tests,
         "complete": complete,
         "episode_steps": n_steps,
     }
