@@ -162,7 +162,7 @@ returns() {
 
 # The paper gives discount factor, episode length and number of episodes, and says no more about its SAC. So returns have one
 # step. It describes no filter of joint targets, so there is none. Size and speed are set by POSES, SEEDS, EPISODES, HIDDEN,
-# BATCH, RATE, ALPHA (initial entropy coefficient), MOVE_STARTS, BULLET_STARTS and TEST_POSES; KA has a quarter fewer episodes, as in Table II.
+# BATCH, RATE, ALPHA (initial entropy coefficient), DRAWS, MOVE_STARTS, BULLET_STARTS and TEST_POSES; KA has a quarter fewer episodes, as in Table II.
 # The stored results, on one core:
 #   export POSES=400 SEEDS=3 EPISODES=800 HIDDEN="64 64" BATCH=64 RATE=1e-3 ALPHA=0.02 THREADS=1
 #   MOVE_STARTS="ka km rnd" experiments/paper/run.sh as-published
@@ -173,16 +173,14 @@ THREADS=${THREADS:-0}
 PLAIN="--conditions filter=0 --test-every 50 --sac.return-steps 1 --sac.hidden ${HIDDEN:-256 256} --sac.batch-size ${BATCH:-256}
   --sac.learning-rate ${RATE:-3e-4} --sac.initial-alpha ${ALPHA:-1} --threads $THREADS"
 
-train_as_published() {  # study, kinds of starts; keeps the policies of KA after three quarters of the episodes
-  local runs="$1/train/fall-recovery@filter=0" early=$((EPISODES * 3 / 4)) machine="--device cpu" seed episodes
+train_as_published() {  # study, kinds of starts; KA and the others train at the same time, since KA has fewer episodes
+  local kind others=() machine="--device cpu" options ka=
   [ "${DEVICE:-cpu}" = cpu ] || machine="--test-engine warp --device $DEVICE --sac.envs-per-learner 8 --sac.updates 8 --sac.compiled"
-  for episodes in $early "$EPISODES"; do
-    train "$1" --starts ${@:2} --seeds "$SEEDS" --episodes "$episodes" --test-poses 100 $PLAIN $machine
-    for ((seed = 0; seed < SEEDS; seed++)); do
-      local kept="$runs/ka-$early/seed-$seed"
-      [ -e "$kept" ] || { mkdir -p "$kept" && cp "$runs/ka/seed-$seed/policy.safetensors" "$kept"; }
-    done
-  done
+  options="--seeds $SEEDS --first-seed ${FIRST_SEED:-0} --test-poses 100 $PLAIN $machine"
+  for kind in ${@:2}; do [ "$kind" = ka ] || others+=("$kind"); done
+  train "$1" --starts ka --episodes "${KA_EPISODES:-$((EPISODES * 3 / 4))}" $options & ka=$!
+  train "$1" --starts "${others[@]}" --episodes "$EPISODES" $options
+  wait $ka
 }
 
 test_both_draws() {  # name, studies; into the first study first, because learners in a table are not tested again
@@ -193,7 +191,7 @@ test_both_draws() {  # name, studies; into the first study first, because learne
 as_published() {
   local draw study starts engine=mujoco
   [ "${DEVICE:-cpu}" = cpu ] || engine=warp
-  for draw in teleport move; do
+  for draw in ${DRAWS:-teleport move}; do
     study="$STUDY-published-$draw" starts=$STARTS
     [ $draw = teleport ] || starts=${MOVE_STARTS:-$STARTS}
     $KACCESS sample "$ROBOT" "$study" --n "${POSES:-1000}" --draw $draw --threads "$THREADS"
