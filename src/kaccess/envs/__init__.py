@@ -1,8 +1,9 @@
 """Learning tasks as Gymnasium environments with starts of your choice.
 
 Importing this package registers every task with Gymnasium, such as
-`kaccess/FallRecovery-v0`. The import is fast: MuJoCo and Numba are loaded when an
-environment is made.
+`kaccess/FallRecovery-v0`, and again for robots whose tensors stay on a GPU,
+`kaccess/FallRecoveryTensors-v0`. The import is fast: MuJoCo and Numba are loaded when
+an environment is made.
 """
 
 from importlib import import_module
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENV_IDS",
+    "TENSOR_ENV_IDS",
     "Backflip",
     "Conditions",
     "FallRecovery",
@@ -46,6 +48,11 @@ ENV_IDS = {
 }
 """Gymnasium's id of each task, by the task's name."""
 
+TENSOR_ENV_IDS = {
+    name: env_id.replace("-v", "Tensors-v") for name, env_id in ENV_IDS.items()
+}
+"""The same for `gymnasium.make_vec` of robots whose tensors stay on a GPU."""
+
 _MODULES = {
     "Backflip": "tasks.backflip",
     "Conditions": "conditions",
@@ -64,13 +71,19 @@ _MODULES = {
 def register() -> None:
     """Register every task for `gymnasium.make` and `gymnasium.make_vec`."""
     for task, env_id in ENV_IDS.items():
-        if env_id not in gymnasium.registry:
-            gymnasium.register(
-                env_id,
-                entry_point="kaccess.envs.robot_env:RobotEnv",
-                vector_entry_point="kaccess.envs.robot_env:RobotVectorEnv",
-                kwargs={"task": task},
-            )
+        if env_id in gymnasium.registry:
+            continue
+        gymnasium.register(
+            env_id,
+            entry_point="kaccess.envs.robot_env:RobotEnv",
+            vector_entry_point="kaccess.envs.robot_env:RobotVectorEnv",
+            kwargs={"task": task},
+        )
+        gymnasium.register(
+            TENSOR_ENV_IDS[task],
+            vector_entry_point="kaccess.gpu.vector:TensorVectorEnv",
+            kwargs={"task": task},
+        )
 
 
 def __getattr__(name: str) -> object:

@@ -1,6 +1,7 @@
 """Checks and conversions of the arguments of environments."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 from kaccess.base.errors import InputError
 from kaccess.base.types import Array, BoolArray
 from kaccess.envs.curriculum import Curriculum
+from kaccess.envs.task import Task
+from kaccess.envs.tasks import make_task
 from kaccess.robots import Robot, load_robot
 from kaccess.starts import InitialStates
 
@@ -23,6 +26,7 @@ __all__ = [
     "check_render_mode",
     "check_starts",
     "resolve_robot",
+    "resolve_task",
 ]
 
 RENDER_MODES = ["rgb_array"]
@@ -34,6 +38,12 @@ Starts = InitialStates | Curriculum
 def resolve_robot(robot: str | Path | Robot) -> Robot:
     """Return the robot given, or load it by its name or its file."""
     return robot if isinstance(robot, Robot) else load_robot(robot)
+
+
+def resolve_task(task: str | Task, robot: Robot, n_steps: int | None = None) -> Task:
+    """Return a task, with episodes of so many steps if these are given."""
+    found = make_task(task, robot)
+    return found if n_steps is None else replace(found, episode_steps=n_steps)
 
 
 def check_starts(starts: InitialStates | None, robot: Robot) -> InitialStates:

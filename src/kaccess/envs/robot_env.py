@@ -6,7 +6,6 @@ at the end.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,6 +31,7 @@ from kaccess.envs.arguments import (
     check_render_mode,
     check_starts,
     resolve_robot,
+    resolve_task,
 )
 from kaccess.envs.camera import Camera
 from kaccess.envs.conditions import Conditions
@@ -184,7 +184,7 @@ class RobotVectorEnv(VectorEnv[Observation, Action, np.ndarray]):
         max_episode_steps: int | None = None,
     ) -> None:
         self.robot = resolve_robot(robot)
-        self.task = _set_length(make_task(task, self.robot), max_episode_steps)
+        self.task = resolve_task(task, self.robot, max_episode_steps)
         self.num_envs = num_envs
         self.starts = assign_starts(starts, self.robot, num_envs)
         self.render_mode = check_render_mode(render_mode)
@@ -336,7 +336,3 @@ def _make_observation_space(episodes: Episodes) -> gymnasium.Space[Observation]:
 
 def _make_action_space(robot: Robot) -> gymnasium.Space[Action]:
     return Box(-1.0, 1.0, (robot.model.nu,), np.float32)
-
-
-def _set_length(task: Task, n_steps: int | None) -> Task:
-    return task if n_steps is None else replace(task, episode_steps=n_steps)

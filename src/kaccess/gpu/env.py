@@ -43,6 +43,11 @@ class TensorRobots:
         conditions: Differences from the physics of the study, the same for all robots.
         device: Device of Warp, such as `cuda:1` or `cpu`; by default the first GPU.
 
+    Attributes:
+        obs_range: (obs, 2) bounds of the observations.
+        succeeded: (n,) which robots had succeeded after the last step, in the episode
+            that this step belongs to.
+
     Raises:
         InputError: If the task or a condition cannot be computed on tensors.
     """
@@ -71,15 +76,16 @@ class TensorRobots:
         low, high = robot.joint_range.T
         self._middle = self._send((low + high) / 2)
         self._half = self._send((high - low) / 2)
-        limits = OBSERVATIONS[conditions.observe].get_range(task, robot)
-        self._low, self._high = (self._send(limits[:, side]) for side in (0, 1))
-        self.obs_dim, self.act_dim = len(limits), robot.model.nu
+        self.obs_range = OBSERVATIONS[conditions.observe].get_range(task, robot)
+        self._low, self._high = (self._send(each) for each in self.obs_range.T)
+        self.obs_dim, self.act_dim = len(self.obs_range), robot.model.nu
         self.low, self.high = np.full((2, self.act_dim), [[-1.0], [1.0]])
         self._steps = torch.zeros(n, dtype=torch.int64, device=self.device)
         self._memory = torch.zeros(n, len(task.memory), device=self.device)
         self._terms = torch.zeros(n, len(task.terms), device=self.device)
         self._last_quat = torch.zeros(n, 4, device=self.device)
         self._outcome = self._make_outcome()
+        self.succeeded = self._outcome.done.clone()
         if self.device.type == "cuda" and self._starts.generator is not None:
             self._finish()  # loads kernels: not while recording
         self._finish_step = self._record()
@@ -130,7 +136,8 @@ class TensorRobots:
         outcome.final_obs.copy_(
             torch.where(lost[:, None], outcome.obs, self._observe())
         )
-        self._starts.record(self.get_success()[0] & ~lost, outcome.done)
+        self.succeeded.copy_(self.get_success()[0] & ~lost)
+        self._starts.record(self.succeeded, outcome.done)
         self._begin(outcome.done)
         self._remember()
 
