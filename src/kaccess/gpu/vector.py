@@ -98,11 +98,18 @@ class TensorVectorEnv(VectorEnv[Tensor, Tensor, Tensor]):
                 "begin where `starts` says. For states of your own, make `starts` of "
                 "them, with `InitialStates.uniform`."
             )
+        self._is_running = True
+        return self.robots.reset(self._draw_seeds(seed)), {}
+
+    def _draw_seeds(self, seed: int | Sequence[int] | None) -> Sequence[int]:
+        """Return a seed for each robot."""
         if seed is None or isinstance(seed, int):
             super().reset(seed=seed)
-            seed = self.np_random.integers(2**31, size=self.num_envs).tolist()
-        self._is_running = True
-        return self.robots.reset(seed), {}
+            drawn: list[int] = self.np_random.integers(
+                2**31, size=self.num_envs
+            ).tolist()
+            return drawn
+        return seed
 
     def step(
         self, actions: Tensor
