@@ -179,6 +179,19 @@ def test_the_warm_up_guides_only_guided_robots_with_bounded_noise(four):
     assert np.abs(actions).max() <= 1
 
 
+def test_the_robots_of_a_learner_have_more_and_more_noise(four):
+    poses, times, to_standing = four
+    guide = make_guide(poses, times, to_standing, 4, task=TASK)
+    plain = make_guide(poses, times, to_standing, 4, task=TASK)
+    warm_up = GuidedWarmUp(guide, np.arange(2, 6), n_each=2)
+    random = np.random.default_rng(0).uniform(-1, 1, (6, poses.robot.model.nu))
+    obs, began = seen(poses, [0, 0, 1, 1, 0, 1]), np.ones(6, bool)
+    actions = warm_up.act(obs, random, began)
+    amplitude = 0.35 * np.array([[0.25], [1.0], [0.25], [1.0]])
+    expected = plain.act(obs[2:], began[:4]) + amplitude * random[2:]
+    np.testing.assert_allclose(actions[2:], np.clip(expected, -1, 1))
+
+
 def test_poses_that_reach_standing_get_up(poses, engine):
     """The guide gets up from all poses that reach standing in one move."""
     config = AccessConfig()

@@ -95,7 +95,7 @@ def make_warm_up(
         return None
     require_routes(study)
     guide = Guide.of(study, int(guided.sum()), task=task)
-    return GuidedWarmUp(guide, np.flatnonzero(guided))
+    return GuidedWarmUp(guide, np.flatnonzero(guided), n_each=envs_per_learner)
 
 
 def require_routes(study: Study) -> None:

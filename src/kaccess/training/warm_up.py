@@ -13,15 +13,21 @@ __all__ = ["GuidedWarmUp"]
 class GuidedWarmUp:
     """Actions of the warm-up: some robots follow the guide, the others act at random.
 
-    Noise is added to the guide's actions, so that learners see varied motions.
+    Noise is added to the guide's actions, so that learners see varied motions. The
+    robots of a learner have different amplitudes, because some get-ups tolerate hardly
+    any noise.
 
     Args:
         guide: Guide for as many robots as there are `rows`.
-        rows: Indices of the robots that follow it.
+        rows: Indices of the robots that follow it, those of each learner in a block.
+        n_each: Robots of each learner.
     """
 
-    def __init__(self, guide: Guide, rows: IntArray) -> None:
+    def __init__(self, guide: Guide, rows: IntArray, *, n_each: int = 1) -> None:
         self._guide, self._rows = guide, rows
+        shares = (np.arange(n_each) + 1) / n_each
+        amplitudes = guide.noise * shares**2  # squared: many robots with little noise
+        self._noise = np.tile(amplitudes, len(rows) // n_each)[:, None]
 
     def act(self, obs: Array, random: Array, began: BoolArray) -> Array:
         """Return the actions of all robots, (n, nu).
@@ -33,7 +39,7 @@ class GuidedWarmUp:
         """
         actions, rows = random.copy(), self._rows
         guided = self._guide.act(obs[rows], began[rows])
-        actions[rows] = np.clip(guided + self._guide.noise * random[rows], -1.0, 1.0)
+        actions[rows] = np.clip(guided + self._noise * random[rows], -1.0, 1.0)
         return actions
 
     def get_state(self) -> dict[str, np.ndarray]:
