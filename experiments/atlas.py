@@ -53,6 +53,8 @@ class Config:
     """Folder of the studies."""
     n: int = 80
     """Number of random poses."""
+    seed: int = 0
+    """Seed of the poses."""
     most: int = 200
     """Number of poses up to which the graph grows."""
     tests: int = 1000
@@ -102,9 +104,8 @@ def _measure(model: str, folder: Path, config: Config) -> Iterator[dict[str, Any
         kp=config.kp, test_time=config.test_time, robots_path=config.robots_path
     )
     engine = config.engine
-    study = pipeline.sample(
-        model, folder, SampleConfig(n=config.n), model=robot_config, engine=engine
-    )
+    draw = SampleConfig(n=config.n, seed=config.seed)
+    study = pipeline.sample(model, folder, draw, model=robot_config, engine=engine)
     yield _describe(study)
     limits = AccessConfig(move_time=config.move_time)
     if config.time_limit:
