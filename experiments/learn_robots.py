@@ -159,6 +159,8 @@ def write_scores(scores: Sequence[Evaluation], path: Path) -> None:
             "poses": each.summary.n,
             "success": f"{each.summary.success.value:.4f}",
             "success_loose": f"{each.summary.success_loose.value:.4f}",
+            "reward": f"{each.summary.reward:.2f}",
+            "reward_sd": f"{each.summary.reward_sd:.2f}",
             "time": f"{each.summary.time:.2f}",
             "energy": f"{each.summary.energy:.2f}",
         }

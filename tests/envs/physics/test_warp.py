@@ -5,6 +5,8 @@ import pytest
 
 pytest.importorskip("mujoco_warp")
 
+from mujoco_warp import OverflowType
+
 from kaccess import InputError
 from kaccess.config import EngineConfig
 from kaccess.engines.warp.buffers import Buffers
@@ -102,6 +104,27 @@ def test_too_many_contacts_repeat_the_step_with_larger_buffers(
         each.step(0.3 * action)
     assert "The step is repeated" in caplog.text
     np.testing.assert_allclose(crowded.qpos, shared.qpos, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("flag", "position", "n_overflowed"),
+    [
+        (OverflowType.NEFC, 0.0, 1),
+        (OverflowType.CCD, 0.0, 1),
+        (OverflowType.NEFC, np.nan, 0),
+        (OverflowType.EPA_HORIZON, 0.0, 0),
+        (OverflowType.ITERATIONS, 0.0, 0),
+    ],
+)
+def test_buffers_grow_only_where_that_helps(shared, nine, flag, position, n_overflowed):
+    """A diverged robot and a contact without a depth would double them to no end."""
+    physics = begin(shared, nine)._physics
+    qpos = physics._worlds.qpos.numpy()
+    qpos[1, 0] = position
+    physics._worlds.qpos.assign(qpos)
+    physics._worlds.overflow.assign(np.array([0, int(flag), 0]))
+    assert physics._count_overflowed() == n_overflowed
+    physics._worlds.overflow.zero_()
 
 
 def test_more_contacts_than_the_largest_buffer_raise(

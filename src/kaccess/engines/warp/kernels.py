@@ -31,13 +31,14 @@ DIVERGED = wp.constant(3)
 OVERFLOWED = wp.constant(4)
 EVERY = wp.constant(TARGET_STEPS)
 LARGEST = wp.constant(1.0e10)  # MuJoCo too calls larger states diverged
-# Reaching the maximum number of solver iterations is no overflow: MuJoCo continues.
-BUFFERS = wp.constant(
-    int(
-        mjw.OverflowType.ALL
-        & ~(mjw.OverflowType.ITERATIONS | mjw.OverflowType.LS_ITERATIONS)
-    )
+# No buffers that could grow. The solver has reached its maximum number of iterations,
+# or the depth of one contact could not be found: MuJoCo Warp continues.
+_NO_BUFFERS = (
+    mjw.OverflowType.ITERATIONS
+    | mjw.OverflowType.LS_ITERATIONS
+    | mjw.OverflowType.EPA_HORIZON
 )
+BUFFERS = wp.constant(int(mjw.OverflowType.ALL & ~_NO_BUFFERS))
 
 
 @wp.struct

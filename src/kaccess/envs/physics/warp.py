@@ -190,7 +190,12 @@ class WarpPhysics:
         mjw.kinematics(self._warp_model, self._worlds)
 
     def _count_overflowed(self) -> int:
-        return int(np.count_nonzero(self._worlds.overflow.numpy() & BUFFERS))
+        """Return how many simulations need larger buffers; diverged ones never do."""
+        overflowed = np.flatnonzero(self._worlds.overflow.numpy() & BUFFERS)
+        if not len(overflowed):
+            return 0
+        qpos, qvel = (array.numpy()[overflowed] for array in self._state[:2])
+        return int(np.count_nonzero(~_find_diverged(qpos, qvel)))
 
     def _grow_buffers(self, n_overflowed: int) -> None:
         """Go back to the state before the step, in worlds with larger buffers."""
@@ -236,10 +241,15 @@ class WarpPhysics:
         They stay marked as diverged until reset. In a diverged world, the solver would
         iterate to its limit and delay all worlds.
         """
-        state = np.concatenate([self.fields.qpos, self.fields.qvel], axis=1)
-        diverged = ~(np.abs(state) < LARGEST).all(axis=1)  # true for NaN, too
+        diverged = _find_diverged(self.fields.qpos, self.fields.qvel)
         if diverged.any():
             rows = np.flatnonzero(diverged)
             held = self._before[0].numpy()[rows].astype(np.float64)
             self.reset(rows, held, self.fields.ctrl[rows])
             self._diverged[rows] = True
+
+
+def _find_diverged(qpos: Array, qvel: Array) -> BoolArray:
+    """Return which states are too large to be real, or not finite, (n,)."""
+    size = np.abs(np.concatenate([qpos, qvel], axis=1)).max(axis=1)
+    return np.asarray(~(size < LARGEST))  # true for NaN, too
