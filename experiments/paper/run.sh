@@ -13,7 +13,7 @@
 #   experiments/paper/run.sh returns     # guided or not, and backflips, with n-step returns (after guided and backflip): 25 minutes, and tests
 #   experiments/paper/run.sh tests       # 500 unseen poses for all policies, 10,000 for the best, the report, the tables
 #   experiments/paper/run.sh tables      # every table of docs/results.md from the files in results/, no GPU: a minute
-#   experiments/paper/run.sh as-published  # the paper as written, on poses drawn its way and ours; run reduced, on a CPU core: see there
+#   experiments/paper/run.sh as-published  # the paper as written, on poses drawn its way and ours: 20 minutes; reduced, on a CPU core: see there
 #   experiments/paper/run.sh in-pybullet   # the same with fewer poses and starts in PyBullet, on a CPU core; run reduced too
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -163,12 +163,15 @@ returns() {
 # The paper gives discount factor, episode length and number of episodes, and says no more about its SAC. So returns have one
 # step. It describes no filter of joint targets, so there is none. Size and speed are set by POSES, SEEDS, EPISODES, HIDDEN,
 # BATCH, RATE, ALPHA (initial entropy coefficient), DRAWS, MOVE_STARTS, BULLET_STARTS and TEST_POSES; KA has a quarter fewer episodes, as in Table II.
-# The stored results, on one core:
+# The stored results in full-size/, on an H200, both draws at once in 20 minutes; their tests ran on CPU cores. The moved study
+# is results/paper/study-1000.npz, unpacked by experiments/pack_study.py; its times are MuJoCo's, not Warp's:
+#   export DEVICE=cuda SEEDS=5 PUBLISHED=results/as-published/full-size
+#   DRAWS=teleport experiments/paper/run.sh as-published & DRAWS=move MOVE_STARTS="ka rnd" ENGINE=mujoco experiments/paper/run.sh as-published
+# The reduced ones, on one core:
 #   export POSES=400 SEEDS=3 EPISODES=800 HIDDEN="64 64" BATCH=64 RATE=1e-3 ALPHA=0.02 THREADS=1
 #   MOVE_STARTS="ka km rnd" experiments/paper/run.sh as-published
 #   POSES=150 EPISODES=600 BULLET_STARTS="ka rnd" experiments/paper/run.sh in-pybullet    # stopped by the clock
-# Nearer to the paper, on a GPU: DEVICE=cuda SEEDS=10 experiments/paper/run.sh as-published
-PUBLISHED=results/as-published
+PUBLISHED=${PUBLISHED:-results/as-published}
 THREADS=${THREADS:-0}
 PLAIN="--conditions filter=0 --test-every 50 --sac.return-steps 1 --sac.hidden ${HIDDEN:-256 256} --sac.batch-size ${BATCH:-256}
   --sac.learning-rate ${RATE:-3e-4} --sac.initial-alpha ${ALPHA:-1} --threads $THREADS"
@@ -189,8 +192,8 @@ test_both_draws() {  # name, studies; into the first study first, because learne
 }
 
 as_published() {
-  local draw study starts engine=mujoco
-  [ "${DEVICE:-cpu}" = cpu ] || engine=warp
+  local draw study starts engine=${ENGINE:-mujoco}
+  [ "${DEVICE:-cpu}" = cpu ] || engine=${ENGINE:-warp}
   for draw in ${DRAWS:-teleport move}; do
     study="$STUDY-published-$draw" starts=$STARTS
     [ $draw = teleport ] || starts=${MOVE_STARTS:-$STARTS}
