@@ -64,10 +64,11 @@ Rows of 1000 poses are tests of the finished graph. Rows of 200 poses are robots
 whose measurement was stopped before: the best round of their growth, on fresh poses.
 Rows without a test have only the moves of their random poses, and no route among them.
 A2, Mini Cheetah and Pegasus were measured with `--most 80`, without growth; ANYmal C
-with `--most 80 --skills 2 --explored 4000 --rounds 6`; Spot with `--move-time 0.5`; OP3 with `--test-time 10 --n 48 --most 48`, N1 with the same and
-`--skills 2 --explored 9000 --candidates 192 --rounds 6`; Barkour v0 with `--test-time
-10 --most 80`: in 4.99 s, the time of its size, it stands up from 73 %; G1 and
-ToddlerBot with `--engine.engine warp`, before searches explored.
+with `--most 80 --skills 2 --explored 4000 --rounds 6`; Spot with `--move-time 0.5`; OP3
+with `--test-time 10 --n 48 --most 48`, N1 with the same and `--skills 2 --explored 9000
+--candidates 192 --rounds 6`; Barkour v0 with `--test-time 10 --most 80`: in 4.99 s, the
+time of its size, it stands up from 73 %; G1 and ToddlerBot with `--engine.engine warp`,
+before searches explored.
 
 Models are not part of this package. The copy of Menagerie lacked some visual meshes,
 such as the trunk of the Go1: small cubes took their places. In OP3, N1 and
