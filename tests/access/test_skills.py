@@ -151,25 +151,6 @@ def test_nothing_is_searched_for_if_no_pose_is_trapped(graph, monkeypatch):
     assert search(graph, None) == []
 
 
-@pytest.mark.parametrize(("rating", "sources"), [(0.2, [1, 0, 1]), (0.9, [1, 0])])
-def test_traps_with_poor_skills_are_searched_from_again(
-    graph, tiny_engine, monkeypatch, rating, sources
-):
-    lying = lay_down(graph, [3, 2, 2, 4, 4])
-    weak = np.array([1, 1, 1, 0, 0], bool)
-
-    def find(graph, _, tried):
-        return find_trap(lying, weak, tried)
-
-    def run(self, explored, progress):
-        return self._drawing.draw(3), self._starts[:0], rating
-
-    monkeypatch.setattr("kaccess.access.skills.find_trap", find)
-    monkeypatch.setattr("kaccess.access.skills._Search.run", run)
-    found = search(lying, tiny_engine, replace(QUICK, skills=3))
-    assert [result.source for _, result in found] == sources
-
-
 def test_progress_counts_the_rounds_of_all_searches(graph, tiny_engine):
     calls = []
     search(graph, tiny_engine, progress=lambda *each: calls.append(each))

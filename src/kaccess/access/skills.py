@@ -44,7 +44,6 @@ _PARENTS, _NEW = 1 / 32, 1 / 10  # shares of the candidates: parents, and new dr
 _N_TESTED = 16  # best candidates that are tried from all starts
 _N_KEPT, _N_ENDS = 3, 8  # skills that are kept, and poses they end in
 _WEAK = 0.3  # [-], poses of less value need skills, too
-_GOOD = 0.6  # [-], rating of a skill that needs no second search from its trap
 _STEP, _LEAST_STEP = 0.15, 0.03  # [half ranges], of variations: first and last
 _FINE_STEP, _LEAST_FINE_STEP = 0.04, 0.01  # [half ranges], of explored skills
 _UNIFORM, _SYMMETRIC, _STANDING = 0.4, 0.5, 0.6  # shares of the draws
@@ -86,9 +85,6 @@ def search_skills(
 ) -> Iterator[tuple[PostureGraph, SkillFound]]:
     """Search for skills, one trapped pose after the other.
 
-    Explorations are a matter of luck. So once all traps have been tried, those where
-    only a poor skill was found are tried again.
-
     Args:
         graph: Posture graph.
         config: Settings of the search.
@@ -102,15 +98,11 @@ def search_skills(
     """
     config = graph.nodes.robot.scale.fit(config)
     rng = np.random.default_rng(config.seed)
-    tried = solved = graph.nodes.qpos[:0]
-    n = config.rounds
+    tried, n = graph.nodes.qpos[:0], config.rounds
     for number in range(config.skills):
         plan = graph.make_plan(horizon=horizon)
         trapped = plan.n_moves == 0
-        weak = trapped | (plan.values < _WEAK)
-        source, starts = find_trap(graph, weak, tried)
-        if source is None:
-            source, starts = find_trap(graph, weak, solved)
+        source, starts = find_trap(graph, trapped | (plan.values < _WEAK), tried)
         if source is None:
             return
         tried = np.concatenate([tried, starts[:1]])
@@ -123,8 +115,6 @@ def search_skills(
         search = _Search(graph.nodes, plan, starts, config, rng, engine)
         explored = _explore(starts[0], config, rng, stepper, halves[0])
         skills, ends, rating = search.run(explored, halves[1])
-        if rating >= _GOOD:
-            solved = np.concatenate([solved, starts[:1]])
         new = spread_out(graph.nodes, np.concatenate([starts, ends]), _N_ENDS)
         graph = extend_graph(graph, new, skills, engine=engine)
         after = graph.make_plan(horizon=horizon)
@@ -154,7 +144,7 @@ def find_trap(
     Args:
         graph: Posture graph; its last command is standing.
         trapped: (n,) whether no good chain leads from a pose to standing.
-        tried: (t, nq) states that no search shall start from.
+        tried: (t, nq) states that a search has started from before.
 
     Returns:
         `(source, starts)`: a trapped pose, and the states, (b, nq), near to which it
