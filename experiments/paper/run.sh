@@ -247,6 +247,12 @@ tables() {  # into results/paper/tables.txt
     compare $robots/go1-learning.csv --against fresh --planned guided-fresh
     compare $robots/barkour-vb-learning.csv --against fresh --planned guided-fresh
     compare $robots/anymal-c-learning.csv --against fresh --planned guided-fresh
+    compare $robots/learned/b2.csv --episode-steps 175 --against fresh --planned guided-fresh
+    compare $robots/learned/unitree_go2-often.csv --episode-steps 150 --against fresh --planned guided-fresh
+    compare $robots/learned/anybotics_anymal_c.csv --episode-steps 201 --against fresh --planned guided-fresh --levels 0.95 0.9 0.8
+    compare $robots/learned/robotis_op3.csv --episode-steps 250 --against fresh --planned guided-fresh
+    compare results/as-published/full-size/teleport.csv --levels 0.8 0.5 0.2 --planned ka
+    compare results/as-published/full-size/move.csv --levels 0.8 0.5 0.2 --planned ka
     compare $robots/a1.csv --planned guided-rnd
     compare $robots/go2.csv --planned guided-rnd
     for level in 0.95 0.9; do
@@ -254,7 +260,7 @@ tables() {  # into results/paper/tables.txt
       $PYTHON experiments/paper/harder.py $HARDER $HARDER.png --level $level
     done
     echo; echo "== pool_scores.py"
-    $PYTHON experiments/pool_scores.py $paper/{,returns/,more-seeds/}*-scores.csv $paper/gamma/*-scores.csv
+    $PYTHON experiments/pool_scores.py $paper/{,returns/,more-seeds/}*-scores.csv $paper/gamma/*-scores.csv $robots/learned/*-scores.csv
     $PYTHON experiments/pool_scores.py --digits 2 $paper/{,returns/,more-seeds/}ten-thousand-poses*.csv
   } > $paper/tables.txt
 }
