@@ -20,7 +20,7 @@ LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Third-party packages that only these parts may import.
 ONLY_IN = {
     "torch": {"sac", "clone", "gpu", "ppo", "learned"},
-    "gymnasium": {"envs", "sac", "ppo"},
+    "gymnasium": {"envs", "gpu", "sac", "ppo"},
     "rsl_rl": {"ppo"},
     "tensordict": {"ppo"},
     "matplotlib": {"report"},

@@ -14,6 +14,7 @@ from kaccess.config import EvaluateConfig, GrowConfig
 from kaccess.evaluation.curves import check_curves, read_curve
 from kaccess.report.check import check_study
 from tests.hostile.attacks import damage, flip, flip_bit, replace_content, run
+from tests.training.runs import AS_SAC_CONFIG
 
 pytest.importorskip("torch")
 
@@ -32,7 +33,7 @@ COMMANDS = [
         *("train", "--starts", "ka", "ka+rnd:0.5", "--seeds", "2", "--episodes", "1"),
         *("--test-every", "1", "--test-poses", "4", "--sac.hidden", "8", "8"),
         *("--sac.batch-size", "8", "--sac.warmup-steps", "100", "--device", "cpu"),
-        *("--sac.envs-per-learner", "1"),
+        *AS_SAC_CONFIG,
     ],
 ]
 KINDS = [  # one file of each kind

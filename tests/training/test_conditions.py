@@ -18,7 +18,7 @@ from kaccess.evaluation.held_out import choose_poses, get_test_poses
 from kaccess.evaluation.policies import act_under
 from kaccess.evaluation.pose_test import PoseTest
 from kaccess.policies import Policy
-from tests.training.runs import CONFIG, SAC, refusal, rows
+from tests.training.runs import AS_SAC_CONFIG, CONFIG, SAC, refusal, rows
 
 HARD = "torque=0.5,delay=0.04"
 
@@ -195,7 +195,7 @@ def trained_blind(trained, tmp_path_factory):
     args += ["--seeds", "1", "--episodes", "2", "--episode-steps", "60"]
     args += ["--test-every", "1", "--test-poses", "3", "--device", "cpu"]
     args += ["--sac.hidden", "8", "--sac.batch-size", "8", "--sac.warmup-steps", "40"]
-    args += ["--sac.envs-per-learner", "1"]
+    args += AS_SAC_CONFIG
     main([str(each) for each in args])
     return path
 
