@@ -176,6 +176,15 @@ def test_buffers_that_are_too_small_grow_and_the_episode_ends(
     np.testing.assert_array_equal(env.get_state()["qpos"], kept)
 
 
+def test_a_diverged_robot_needs_no_larger_buffers(tiny):
+    env = make(tiny)
+    env.reset(range(N))
+    env._worlds._overflow[:2] = 2**30 - 1
+    env._worlds.fields.qpos[1, 0] = torch.nan
+    assert env._worlds.find_lost().tolist() == [True, True, False, False]
+    assert int(env._worlds._n_overflowed) == 1
+
+
 @pytest.mark.parametrize(
     "conditions", ["randomize=1", "slope=5", "delay=0.04", "noise=1", "observe=imu"]
 )

@@ -71,10 +71,10 @@ class Worlds:
         anew: the buffers grow later, when they are looked at.
         """
         overflowed = (self._overflow & int(BUFFERS)) != 0
-        self._n_overflowed += overflowed.sum()
         largest = float(LARGEST)
         sound = (self.fields.qpos.abs() < largest).all(1)  # false for NaN, too
         sound &= (self.fields.qvel.abs() < largest).all(1)
+        self._n_overflowed += (overflowed & sound).sum()
         return torch.logical_or(overflowed, ~sound)
 
     def look_at_buffers(self) -> bool:

@@ -31,8 +31,8 @@ DIVERGED = wp.constant(3)
 OVERFLOWED = wp.constant(4)
 EVERY = wp.constant(TARGET_STEPS)
 LARGEST = wp.constant(1.0e10)  # MuJoCo too calls larger states diverged
-# No buffers that could grow. The solver has reached its maximum number of iterations,
-# or the depth of one contact could not be found: MuJoCo Warp continues.
+# Larger buffers do not help when the solver reaches its maximum number of iterations,
+# or when the depth of a contact is not found. MuJoCo Warp then continues.
 _NO_BUFFERS = (
     mjw.OverflowType.ITERATIONS
     | mjw.OverflowType.LS_ITERATIONS
