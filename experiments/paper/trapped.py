@@ -1,10 +1,11 @@
 """Count the poses of a study that nothing known gets up from.
 
-python experiments/paper/trapped.py runs/teleport
+python experiments/paper/trapped.py runs/teleport --free ka
 
 Three ways to get up are tried from every pose of the study: the replays of its plan,
 the guide, which follows the plan in the task, and Bittle's shipped policy. A joint is
-jammed if it stays far from its standing position while that is commanded.
+jammed if it stays far from its standing position while that is commanded. `--free ka`
+stores the centroids without a jam as the starts `ka-free`, to train from them.
 """
 
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ class Config:
     """Folder of a study of Bittle, with its times."""
     seeds: int = 5
     """Number of seeds with which as many poses are drawn and checked for jams."""
+    free: str = ""
+    """Kind of starts to store without its jammed ones, with `-free` after its name."""
     threads: int = 0
     """CPU threads; 0 takes all."""
 
@@ -54,6 +57,8 @@ def main(config: Config) -> None:
     print(f"and {np.sum(jammed & stands)} of the {stands.sum()} that stand up")
     count_by_seed(study, config.seeds, engine)
     count_by_starts(study, engine)
+    if config.free:
+        store_free(study, config.free, engine)
     if jammed.any():
         count_moves(study, jammed)
 
@@ -99,6 +104,14 @@ def count_by_starts(study: Study, engine: Engine) -> None:
         jammed = find_jammed(study.robot, qpos, engine)
         share = wilson(int(jammed.sum()), len(qpos)).text(".1%")
         print(f"{path.stem}: {jammed.sum()} of {len(qpos)} starts are jammed, {share}")
+
+
+def store_free(study: Study, kind: str, engine: Engine) -> None:
+    """Store the starts of a kind that have no jammed joint, as a kind of their own."""
+    folder = study.path / "starts"
+    starts = InitialStates.load(folder / f"{kind}.npz")
+    free = ~find_jammed(study.robot, starts.qpos, engine)
+    starts.select(free).save(folder / f"{kind}-free.npz")
 
 
 def count_moves(study: Study, jammed: BoolArray) -> None:
