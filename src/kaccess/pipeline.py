@@ -89,7 +89,7 @@ _AnyEngine = EngineName | EngineConfig
 
 def run(
     robot: str,
-    study: Path,
+    study: str | Path,
     preset: PresetName = "quick",
     *,
     seed: int = 0,
@@ -140,7 +140,7 @@ def run(
 @timed
 def sample(
     robot: str,
-    study: Path,
+    study: str | Path,
     config: SampleConfig,
     *,
     model: RobotConfig | None = None,

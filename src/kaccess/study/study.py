@@ -82,9 +82,9 @@ class Study(ResultFiles):
         return study if isinstance(study, Study) else cls(study)
 
     @staticmethod
-    def exists(path: Path) -> bool:
+    def exists(path: str | Path) -> bool:
         """Return whether a study is there; raise `InputError` if something else is."""
-        return find_study(path)
+        return find_study(Path(path))
 
     @classmethod
     def create(
@@ -112,10 +112,10 @@ class Study(ResultFiles):
         return cls(path)
 
     @classmethod
-    def store(cls, path: Path, settings: Settings, poses: Poses) -> "Study":
+    def store(cls, path: str | Path, settings: Settings, poses: Poses) -> "Study":
         """Write a new study of some poses, and keep them in memory."""
         study = cls.create(
-            path,
+            Path(path),
             {**settings, "loaded": describe_loading(poses.robot)},
             poses={name: getattr(poses, name) for name in _POSE_ARRAYS},
             parts=poses.robot.parts,
