@@ -1,5 +1,11 @@
 """Every setting of every stage. Standard library only: `kaccess --help` stays fast."""
 
+from kaccess.config.algorithms import (
+    MANY_ROBOTS,
+    CloneConfig,
+    PpoConfig,
+    SacConfig,
+)
 from kaccess.config.checks import (
     Count,
     Port,
@@ -11,12 +17,8 @@ from kaccess.config.checks import (
 from kaccess.config.deploy import ControllerName, DeployConfig, SimulateConfig
 from kaccess.config.learned import LearnConfig
 from kaccess.config.learning import (
-    MANY_ROBOTS,
-    CloneConfig,
     EvaluateConfig,
     PlayConfig,
-    PpoConfig,
-    SacConfig,
     SkillConfig,
     TrainConfig,
 )

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kaccess.config.algorithms import MANY_ROBOTS, SacConfig
 from kaccess.config.checks import Poses, check_fields
-from kaccess.config.learning import MANY_ROBOTS, SacConfig, TrainConfig
+from kaccess.config.learning import TrainConfig
 from kaccess.config.names import PresetName
 from kaccess.config.study import GetUpConfig, GrowConfig
 
