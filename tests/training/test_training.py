@@ -365,6 +365,17 @@ def test_before_any_training_routes_are_tested(study):
     assert found.name == "routes"
 
 
+def test_policies_are_tested_before_any_time_is_estimated(tmp_path):
+    folder = tmp_path / "study"
+    pipeline.sample(str(TINY), folder, SampleConfig(n=6))
+    with pytest.raises(InputError, match="36 of 36 pairs .* are not estimated yet"):
+        pipeline.evaluate(folder, EvaluateConfig(poses=4))
+    plan = replace(CONFIG, starts=("fresh",), seeds=1)
+    pipeline.train(folder, plan, SAC, device="cpu")
+    (tested,) = pipeline.evaluate(folder, EvaluateConfig(poses=4))
+    assert tested.name == "fresh/seed-0"
+
+
 def test_a_policy_of_another_task_is_refused(trained, tmp_path, capsys):
     study = shutil.copytree(trained, tmp_path / "study")
     shutil.copytree(study / "train" / "fall-recovery", study / "train" / "stand")

@@ -164,7 +164,7 @@ def find_controllers(
 
     The guide needs a skill if the task is more than standing; without one it is left
     out. Before any training, the guide is alone, unless `trained_under` asks for
-    policies.
+    policies. While times are not estimated, policies are alone.
 
     Args:
         study: Study that holds them.
@@ -180,6 +180,6 @@ def find_controllers(
     if asked or not has_guide or has_policies(study, task, trained_under):
         policies = find_policies(study, task, trained_under, best=best)
         found = {name: act_under(policy, under) for name, policy in policies.items()}
-    if has_guide:
+    if has_guide and (study.is_timed or not found):
         found[ROUTES] = follow_guide(Guide.of(study, n_robots, task=task))
     return found

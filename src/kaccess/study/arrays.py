@@ -245,11 +245,15 @@ class Arrays:
         """Return whether all rows of an array are stored."""
         return bool(self._rows_stored(name).all())
 
+    def count_missing(self) -> int:
+        """Return the number of transitions that are not estimated, whole rows."""
+        if self.has_all("times") and self.has_all("outcomes"):
+            return 0
+        return int((~self.rows_done()).sum()) * self.n_poses
+
     def require_finished(self) -> None:
         """Raise `InputError` while some transitions are not estimated."""
-        missing, n, study = 0, self.n_poses, self._path.parent
-        if not (self.has_all("times") and self.has_all("outcomes")):
-            missing = int((~self.rows_done()).sum()) * n
+        missing, n, study = self.count_missing(), self.n_poses, self._path.parent
         if missing:
             raise InputError(
                 f"{missing:,} of {n * n:,} pairs of {study} are not estimated yet. Run "

@@ -331,6 +331,11 @@ class Study(ResultFiles):
         self.arrays.array("to_standing")[:] = times
 
     @property
+    def is_timed(self) -> bool:
+        """Whether all times are estimated, or those that a partial study asks for."""
+        return self.partial is not None or not self.arrays.count_missing()
+
+    @property
     def finished_times(self) -> Array:
         """(n, n) transition times; an error while some are not estimated.
 
