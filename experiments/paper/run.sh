@@ -167,6 +167,8 @@ returns() {
 # is results/paper/study-1000.npz, unpacked by experiments/pack_study.py; its times are MuJoCo's, not Warp's:
 #   export DEVICE=cuda SEEDS=5 PUBLISHED=results/as-published/full-size
 #   DRAWS=teleport experiments/paper/run.sh as-published & DRAWS=move MOVE_STARTS="ka rnd" ENGINE=mujoco experiments/paper/run.sh as-published
+# Seeds 5 to 9 of ka and rnd, and ka-free, were trained afterwards with the same settings (--first-seed 5), and added to the tables:
+#   python experiments/paper/trapped.py runs/paper-published-teleport --free ka    # writes the starts ka-free
 # The reduced ones, on one core:
 #   export POSES=400 SEEDS=3 EPISODES=800 HIDDEN="64 64" BATCH=64 RATE=1e-3 ALPHA=0.02 THREADS=1
 #   MOVE_STARTS="ka km rnd" experiments/paper/run.sh as-published
@@ -248,10 +250,12 @@ tables() {  # into results/paper/tables.txt
     compare $robots/barkour-vb-learning.csv --against fresh --planned guided-fresh
     compare $robots/anymal-c-learning.csv --against fresh --planned guided-fresh
     compare $robots/learned/b2.csv --episode-steps 175 --against fresh --planned guided-fresh
+    compare $robots/learned/unitree_go1.csv --episode-steps 150 --against fresh --planned guided-fresh
     compare $robots/learned/unitree_go2-often.csv --episode-steps 150 --against fresh --planned guided-fresh
     compare $robots/learned/anybotics_anymal_c.csv --episode-steps 201 --against fresh --planned guided-fresh --levels 0.95 0.9 0.8
     compare $robots/learned/robotis_op3.csv --episode-steps 250 --against fresh --planned guided-fresh
     compare results/as-published/full-size/teleport.csv --levels 0.8 0.5 0.2 --planned ka
+    compare results/as-published/full-size/teleport.csv --levels 0.8 0.5 0.2 --against ka --planned ka-free
     compare results/as-published/full-size/move.csv --levels 0.8 0.5 0.2 --planned ka
     compare $robots/a1.csv --planned guided-rnd
     compare $robots/go2.csv --planned guided-rnd

@@ -368,7 +368,7 @@ def test_before_any_training_routes_are_tested(study):
 def test_policies_are_tested_before_any_time_is_estimated(tmp_path):
     folder = tmp_path / "study"
     pipeline.sample(str(TINY), folder, SampleConfig(n=6))
-    with pytest.raises(InputError, match="36 of 36 pairs .* are not estimated yet"):
+    with pytest.raises(InputError, match=r"36 of 36 pairs .* are not estimated yet"):
         pipeline.evaluate(folder, EvaluateConfig(poses=4))
     plan = replace(CONFIG, starts=("fresh",), seeds=1)
     pipeline.train(folder, plan, SAC, device="cpu")
