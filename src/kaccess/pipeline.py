@@ -354,7 +354,7 @@ def train(
         ppo: Settings of the learners, for PPO.
         clone: Settings of clones; guided PPO learners begin as clones, too.
         device: Device of the learners: `cpu`, `cuda`, or `auto`, a GPU if there is one.
-        n_threads: CPU threads of the physics; 0 takes all.
+        n_threads: CPU threads of physics and learners; 0 takes all.
         cluster: Ray cluster that works, as `--cluster` names it; None for none.
         progress: Called with (steps done, steps to do, metrics such as `return`).
 

@@ -260,7 +260,8 @@ def train(
         clone: Settings of clones, with --algorithm clone; guided PPO learners begin as
             clones.
         device: Device of the learners; auto takes a GPU if there is one.
-        n_threads: CPU threads of the physics; 0 takes all.
+        n_threads: CPU threads of physics and learners; 0 takes all. Where other
+            programs are at work, 1 is far faster.
         cluster: Ray cluster that works: auto, the one here, or local:N, N CPUs here.
     """
     from kaccess import pipeline

@@ -18,17 +18,22 @@ _KEPT_BYTES = 1 << 30
 
 
 @contextmanager
-def tune_cpu(population: Population) -> Iterator[None]:
+def tune_cpu(population: Population, n_threads: int = 0) -> Iterator[None]:
     """Use one thread for a small population, and keep freed memory.
 
     Threads that wait for one another cost small networks more time than they save, and
-    far more if other programs run.
+    far more if other programs run: on two cores, one of them busy, 15,000 steps of a
+    learner (2 x 128, 64 robots) took more than 400 s with two threads, 50 s with one.
+
+    Args:
+        population: Learners to update.
+        n_threads: Threads for a large population; 0 takes those that torch would take.
     """
     config = population.config
     layer = config.batch_size * max(config.hidden) ** 2
     is_small = population.shape.n_learners * layer < _MIN_FOR_THREADS
     _keep_memory()
-    with use_threads(1 if is_small else 0):
+    with use_threads(1 if is_small else n_threads):
         yield
 
 

@@ -55,6 +55,7 @@ def train(
     plan: Plan,
     folder: RunFolder,
     device: str = "cpu",
+    n_threads: int = 0,
     tests: CurveTests | None = None,
     progress: TrainProgress | None = None,
 ) -> Trained:
@@ -66,6 +67,7 @@ def train(
         plan: Names, seeds and number of steps of the learners.
         folder: Folder of the run.
         device: `cpu`, a GPU such as `cuda`, or `auto`.
+        n_threads: CPU threads of the learners; 0 takes all.
         tests: Tests during training; by default none.
         progress: Called a few times per second.
 
@@ -81,7 +83,7 @@ def train(
     run = Run(envs, config, plan, device=device, checkpoint=checkpoint)
     if checkpoint is None:  # a run on a GPU may be resumed on a CPU
         check_compiled(config.compiled, run.population.device)
-    with tune_cpu(run.population):
+    with tune_cpu(run.population, n_threads):
         drive(run, plan, store, checkpoint, tests=tests, progress=progress)
     return Trained(run.policies, dict(run.stopped), run.step)
 

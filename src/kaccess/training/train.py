@@ -67,7 +67,7 @@ def train_learners(
         config: Task, starts, seeds and episodes.
         sac: Settings of the learners.
         device: Device of the learners: `cpu`, `cuda` or `auto`.
-        n_threads: CPU threads of the physics; 0 takes all.
+        n_threads: CPU threads of physics and learners; 0 takes all.
         progress: Called a few times per second.
 
     Returns:
@@ -118,6 +118,7 @@ def train_learners(
             plan=plan,
             folder=RunFolder(folder, checkpoint),
             device=device,
+            n_threads=n_threads,
             tests=CurveTests(
                 evaluate, config.test_every * task.episode_steps, ("success", "reward")
             ),
