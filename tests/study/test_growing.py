@@ -175,13 +175,22 @@ def test_a_study_without_what_growth_needs_is_refused(study, harm, message):
     assert not (study / "graph.npz").exists()
 
 
+@pytest.mark.parametrize("replayed", [True, False])
 @pytest.mark.parametrize(("share", "needed"), [(0.5, True), (1.0, False)])
-def test_skills_are_needed_where_few_poses_have_a_route(
-    study, monkeypatch, share, needed
+def test_skills_are_needed_where_few_poses_stand_up(
+    study, monkeypatch, share, needed, replayed
 ):
+    """By replays, though no chain of landings may lead there; else by chains."""
     opened = Study(study)
-    n = len(opened.plan.n_moves)
-    monkeypatch.setattr(opened.plan, "n_moves", (np.arange(n) < share * n).astype(int))
+    n = opened.n_poses
+    up = (np.arange(n) < share * n).astype(int)
+    chains = np.zeros(n, int) if replayed else up
+    monkeypatch.setattr(opened.plan, "n_moves", chains)
+    monkeypatch.setattr(Study, "n_moves", up if replayed else None)
+    assert opened.has_routes
     assert growing.needs_skills(opened) is needed
+
+
+def test_skills_are_searched_for_once(study):
     pipeline.search(study, UP, SEARCH)
-    assert not growing.needs_skills(Study(study))  # not a second time
+    assert not growing.needs_skills(Study(study))

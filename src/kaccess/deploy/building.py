@@ -80,7 +80,7 @@ def _check(study: Study) -> Robot:
             f"{study.robot.name}. Make one with `kaccess sample {MEASURED} STUDY`, "
             "`kaccess access STUDY`."
         )
-    if study.plan is None or not study.plan.exists:
+    if study.plan is None or not study.has_routes:
         raise InputError(
             f"{study.path} has no routes to standing yet. Run `kaccess access "
             f"{study.path}` first."

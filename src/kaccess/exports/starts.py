@@ -80,7 +80,7 @@ def _explain_lacking_guide(study: Study) -> str:
     if study.plan is None:
         path = study.path
         return f"{path} does not know yet where moves end (`kaccess access {path}`)"
-    if not study.plan.exists:
+    if not study.has_routes:
         return f"in {study.path} no chain of moves leads to standing"
     return ""
 

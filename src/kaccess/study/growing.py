@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _GROWTH_FILE = "growth.json"
-_ENOUGH = 0.9  # share of poses with a route; with fewer, single moves do not suffice
+_ENOUGH = 0.9  # share of poses that stand up; with fewer, single moves do not suffice
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,15 @@ def has_grown(study: Study, config: GrowConfig) -> bool:
 
 
 def needs_skills(study: Study) -> bool:
-    """Return whether too few poses have a route, and no skill was searched for yet."""
+    """Return whether too few poses stand up, and no skill was searched for yet.
+
+    Poses stand up in replays, or before there are any, by chains of landings.
+    """
     plan, graph = study.plan, study.graph
     if plan is None or graph is None or graph.commands.is_skill.any():
         return False
-    return bool((plan.n_moves > 0).mean() < _ENOUGH)
+    n_moves = plan.n_moves if study.n_moves is None else study.n_moves
+    return bool((n_moves > 0).mean() < _ENOUGH)
 
 
 def _write_rounds(

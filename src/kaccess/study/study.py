@@ -316,7 +316,13 @@ class Study(ResultFiles):
 
     @property
     def has_routes(self) -> bool:
-        """Whether a chain of moves leads from any pose to standing."""
+        """Whether moves lead from any pose to standing.
+
+        What replays show counts more than the chains of landings: a robot may stand up
+        by moves of which none lands near its node.
+        """
+        if self.n_moves is not None and (self.n_moves > 0).any():
+            return True
         if self.plan is not None:
             return self.plan.exists
         return find_routes(self.finished_times, self.to_standing).exist
