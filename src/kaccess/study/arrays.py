@@ -246,15 +246,15 @@ class Arrays:
         return bool(self._rows_stored(name).all())
 
     def count_missing(self) -> int:
-        """Return the number of transitions that are not estimated, whole rows."""
+        """Return how many transitions are not estimated, counted in whole rows."""
         if self.has_all("times") and self.has_all("outcomes"):
             return 0
         return int((~self.rows_done()).sum()) * self.n_poses
 
     def require_finished(self) -> None:
         """Raise `InputError` while some transitions are not estimated."""
-        missing, n, study = self.count_missing(), self.n_poses, self._path.parent
-        if missing:
+        if missing := self.count_missing():
+            n, study = self.n_poses, self._path.parent
             raise InputError(
                 f"{missing:,} of {n * n:,} pairs of {study} are not estimated yet. Run "
                 f"`kaccess access {study}` first."

@@ -105,9 +105,8 @@ class Study(ResultFiles):
             parts: Names of the columns of `poses["contacts"]`.
             tile_rows: Rows of the time matrix that are computed and stored together.
         """
-        content = {"format": FORMAT, **settings}
         with whole_folder(path) as draft:
-            write_json(draft / SETTINGS_FILE, content)
+            write_json(draft / SETTINGS_FILE, {"format": FORMAT, **settings})
             create_arrays(draft / _ARRAYS_FOLDER, poses, parts, tile_rows)
         return cls(path)
 
@@ -316,11 +315,7 @@ class Study(ResultFiles):
 
     @property
     def has_routes(self) -> bool:
-        """Whether moves lead from any pose to standing.
-
-        What replays show counts more than the chains of landings: a robot may stand up
-        by moves of which none lands near its node.
-        """
+        """Whether any pose stands up: in a replay, or by a chain of landings alone."""
         if self.n_moves is not None and (self.n_moves > 0).any():
             return True
         if self.plan is not None:
