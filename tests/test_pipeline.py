@@ -238,13 +238,6 @@ def count(monkeypatch, owner, name, calls):
     monkeypatch.setattr(owner, name, counting)
 
 
-def test_the_folder_of_a_new_study_may_be_a_string(tmp_path):
-    folder = tmp_path / "study"
-    made = pipeline.sample("bittle", str(folder), SampleConfig(n=2))
-    assert made.path == folder
-    assert pipeline.sample("bittle", str(folder), SampleConfig(n=2)).n_poses == 2
-
-
 def test_sampling_again_changes_nothing(tiny_study):
     before = (tiny_study / "study.json").stat().st_mtime_ns
     pipeline.sample(str(TINY), tiny_study, SampleConfig(n=24))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kaccess import Study, pipeline
-from kaccess.config import PRESETS, GetUpConfig, GrowConfig, Preset
+from kaccess.config import PRESETS, GetUpConfig, GrowConfig, Preset, SampleConfig
 from kaccess.study import growing
 from tests.conftest import TINY
 
@@ -45,3 +45,10 @@ def test_clones_are_trained_only_if_there_is_a_guide(tmp_path, monkeypatch, has_
     monkeypatch.setitem(PRESETS, "fast", size)
     pipeline.run(str(TINY), tmp_path / "study", "fast", watch=watch)
     assert [each.algorithm for each in trained] == (["clone"] if has_routes else [])
+
+
+def test_the_folder_of_a_new_study_may_be_a_string(tmp_path):
+    folder = tmp_path / "study"
+    made = pipeline.sample("bittle", str(folder), SampleConfig(n=2))
+    assert made.path == folder
+    assert pipeline.sample("bittle", str(folder), SampleConfig(n=2)).n_poses == 2

@@ -118,8 +118,7 @@ def run(
     watch(access, made, AccessConfig(), engine=engine, pairs=some)
     if size.search and growing.needs_skills(made):
         skills = replace(size.search, seed=seed)
-        task = SkillConfig(task="fall-recovery")
-        watch(search, made, task, skills, engine=engine)
+        watch(search, made, SkillConfig(task="fall-recovery"), skills, engine=engine)
     if size.growth and made.plan is not None:
         growth = replace(size.growth, seed=seed)
         if not growing.has_grown(made, growth):

@@ -164,7 +164,7 @@ def find_controllers(
 
     The guide needs a skill if the task is more than standing; without one it is left
     out. Before any training, the guide is alone, unless `trained_under` asks for
-    policies. While times are not estimated, policies are alone.
+    policies. While times are not estimated, the guide is left out.
 
     Args:
         study: Study that holds them.

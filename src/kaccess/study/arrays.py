@@ -247,9 +247,8 @@ class Arrays:
 
     def count_missing(self) -> int:
         """Return how many transitions are not estimated, counted in whole rows."""
-        if self.has_all("times") and self.has_all("outcomes"):
-            return 0
-        return int((~self.rows_done()).sum()) * self.n_poses
+        is_full = self.has_all("times") and self.has_all("outcomes")
+        return 0 if is_full else int((~self.rows_done()).sum()) * self.n_poses
 
     def require_finished(self) -> None:
         """Raise `InputError` while some transitions are not estimated."""
