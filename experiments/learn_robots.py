@@ -53,6 +53,8 @@ class Config:
     """Kinds of starts. The first is compared with the last."""
     seeds: int = 10
     """Learners of each kind."""
+    first_seed: int = 0
+    """First seed."""
     steps: int = 180_000
     """Steps of each learner, over all its robots."""
     tests: int = 12
@@ -105,6 +107,7 @@ def train(study: Study, config: Config) -> dict[str, Any]:
     plan = TrainConfig(
         starts=config.starts,
         seeds=config.seeds,
+        first_seed=config.first_seed,
         test_poses=config.test_poses,
         engine=config.engine,
         test_engine=config.engine,

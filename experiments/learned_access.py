@@ -54,6 +54,10 @@ class Config:
     """Steps to run."""
     clusters: int = 30
     """Number of clusters of the test of new poses."""
+    speed_poses: int = 300
+    """Poses between which the test of speed predicts all moves."""
+    device: str = "cpu"
+    """Device of the networks, such as cuda."""
     learn: LearnConfig = LearnConfig()  # noqa: RUF009  # frozen
 
 
@@ -243,12 +247,18 @@ def measure_speed(
     split: Split, model: AccessModel, config: Config
 ) -> dict[str, object]:
     """Return how many pairs are predicted in a second."""
-    qpos = split.qpos[:300]
+    qpos = np.resize(split.qpos, (config.speed_poses, split.qpos.shape[1]))
     begun = time.perf_counter()
     model.predict(qpos, qpos)
-    rate = len(qpos) ** 2 / (time.perf_counter() - begun)
-    print(f"{rate:,.0f} pairs/s", flush=True)
-    return {"pairs per second": rate, "threads": torch.get_num_threads()}
+    seconds = time.perf_counter() - begun
+    rate = len(qpos) ** 2 / seconds
+    print(f"{len(qpos) ** 2:,} pairs in {seconds:.1f} s: {rate:,.0f} pairs/s", flush=True)
+    return {
+        "pairs": len(qpos) ** 2,
+        "seconds": round(seconds, 1),
+        "pairs per second": rate,
+        "threads": torch.get_num_threads(),
+    }
 
 
 STEPS = {"compare": compare, "assign": assign, "route": route, "speed": measure_speed}
@@ -290,6 +300,7 @@ def main(
         split.lessons,
         split.study.access_config,
         config.learn,
+        device=torch.device(config.device),
     )
     seconds = time.perf_counter() - begun
     print(f"trained in {seconds:.0f} s; own test: {_format(figures)}", flush=True)

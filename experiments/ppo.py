@@ -158,7 +158,9 @@ def train(config: Config, end: float, learner: tuple[str, int]) -> bool:
             progress=Clock(path, every, end).progress,
         )
     except KeyboardInterrupt:
-        return False
+        if time.time() > end:
+            return False
+        raise  # Ctrl-C: no other learner begins
     return True
 
 

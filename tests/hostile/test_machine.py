@@ -129,6 +129,21 @@ def test_figures_do_not_depend_on_the_backend(monkeypatch, capsys):
     assert os.environ["MPLBACKEND"] == "agg"
 
 
+@pytest.mark.parametrize(
+    ("policy", "spins"), [(None, "1000"), ("active", None)], ids=["left open", "chosen"]
+)
+def test_idle_threads_sleep_soon_unless_told_otherwise(
+    monkeypatch, capsys, policy, spins
+):
+    monkeypatch.setenv("GOMP_SPINCOUNT", "")  # so that it is put back afterwards
+    monkeypatch.delenv("GOMP_SPINCOUNT")
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if policy:
+        monkeypatch.setenv("OMP_WAIT_POLICY", policy)
+    run(capsys, "info", "nothing")
+    assert os.environ.get("GOMP_SPINCOUNT") == spins
+
+
 def test_loops_of_links_are_explained(tmp_path, capsys):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")

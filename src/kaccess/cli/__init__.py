@@ -34,6 +34,7 @@ _STAGES = (
 
 
 _FEWEST_COLUMNS = 40  # in a narrower terminal, the writing of help does not end
+_SPINS = "1000"  # looks of an idle thread of torch for new work before it sleeps
 _LEAST_MEMORY = 600e6  # [bytes] of addresses; with 300e6, OpenBLAS of SciPy hangs
 _RESUME = "Files stored before are whole: fix the cause and run the same command again."
 
@@ -50,6 +51,7 @@ def main(argv: list[str] | None = None) -> None:
     if shutil.get_terminal_size().columns < _FEWEST_COLUMNS:
         os.environ["COLUMNS"] = str(_FEWEST_COLUMNS)
     prefer_egl_without_screen()
+    _let_threads_sleep()
     show_log()
     try:
         _run(argv)
@@ -67,6 +69,12 @@ def main(argv: list[str] | None = None) -> None:
         if not (reason := _blame_machine(error)):
             raise  # a bug: the traceback is of use
         _exit(2, reason)
+
+
+def _let_threads_sleep() -> None:
+    """Let idle threads of torch sleep soon, not spin on cores that others need."""
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
 
 
 def _require_memory() -> None:
