@@ -252,7 +252,9 @@ def measure_speed(
     model.predict(qpos, qpos)
     seconds = time.perf_counter() - begun
     rate = len(qpos) ** 2 / seconds
-    print(f"{len(qpos) ** 2:,} pairs in {seconds:.1f} s: {rate:,.0f} pairs/s", flush=True)
+    print(
+        f"{len(qpos) ** 2:,} pairs in {seconds:.1f} s: {rate:,.0f} pairs/s", flush=True
+    )
     return {
         "pairs": len(qpos) ** 2,
         "seconds": round(seconds, 1),

@@ -28,7 +28,10 @@ __all__ = ["CommandSearch", "find_commands", "join_landings"]
 _FIRST = 4  # poses from which each command is tried first; fewer of few poses
 _SURE = 48  # poses from which a command is tried before it is tried from all
 _SHARE = 1 / 8  # of all poses, if that is less
-_AT_ONCE = 8  # commands that are tried from more poses at once
+_AT_ONCE = 8  # commands that are tried from more poses at once; more of many poses
+_SHARE_AT_ONCE = (
+    1 / 125
+)  # of all poses: a GPU takes as long for a few moves as for many
 _DOUBT = 1.0  # standard errors that are added to a gain
 _SMALL = 0.002  # gain in value that is too small to matter [-]
 
@@ -105,9 +108,9 @@ def find_commands(
 def _try_more(trials: "_Trials", still: IntArray, gain: Array, error: Array) -> bool:
     """Try promising commands from more poses; return False if none needs it."""
     hopeful = still[np.argsort(-(gain + _DOUBT * error)[still], kind="stable")]
-    hopeful, sure = hopeful[:_AT_ONCE], trials.sure
+    hopeful, sure = hopeful[: trials.at_once], trials.sure
     best = still[gain[still].argmax()]
-    if trials.counts[best] >= sure and best in hopeful[: 1 + _AT_ONCE // 4]:
+    if trials.counts[best] >= sure and best in hopeful[: 1 + trials.at_once // 4]:
         return False
     unsure = hopeful[trials.counts[hopeful] < sure]
     count = 2 * int(trials.counts[unsure].max(initial=0))
@@ -118,7 +121,11 @@ def _try_more(trials: "_Trials", still: IntArray, gain: Array, error: Array) -> 
 
 
 class _Trials:
-    """From how many poses each command was tried; all in the same order of poses."""
+    """From how many poses each command was tried; all in the same order of poses.
+
+    Commands that were tried from all poses are kept apart: they are few, and the table
+    of the others stays short.
+    """
 
     def __init__(self, pairs: LazyPairs, order: IntArray, horizon: float) -> None:
         self.counts = np.zeros(len(pairs), np.int64)
@@ -126,11 +133,17 @@ class _Trials:
         # Worth and landing of the trial of each command from each pose in the order.
         self._worth = np.zeros((0, len(order)))
         self._node = np.zeros((0, len(order)), np.int64)
+        self._complete: dict[int, tuple[Array, IntArray]] = {}  # worth, landings
 
     @property
     def sure(self) -> int:
         """Poses from which a command is tried before it is tried from all."""
         return max(1, min(_SURE, int(_SHARE * len(self._order))))
+
+    @property
+    def at_once(self) -> int:
+        """Number of commands that are tried from more poses at once."""
+        return max(_AT_ONCE, int(_SHARE_AT_ONCE * len(self._order)))
 
     def can_extend(self, commands: IntArray, count: int, *, keep: int) -> bool:
         """Return whether pairs are left then to try one command from all poses."""
@@ -143,36 +156,40 @@ class _Trials:
         source = np.repeat(self._order[:count], len(commands))
         goal = np.tile(commands, count)
         self._pairs.ask(source, goal)
-        tried = self._pairs.known[self._order][:, commands]
+        tried = self._pairs.are_known(self._order[:, None], commands)
         # Poses up to the first one that was not tried: the budget may end between.
         self.counts[commands] = np.where(tried.all(axis=0), n, tried.argmin(axis=0))
-        self._grow(int(self.counts[commands].max()))
         for command in commands:
             self._store(int(command))
 
-    def _grow(self, count: int) -> None:
+    def _store(self, command: int) -> None:
+        count = int(self.counts[command])
+        poses = self._order[:count]
+        landings = self._pairs.get_landings(poses, np.full(count, command))
+        worth = weigh_landings(landings, poses, len(self._order), self._horizon)
+        if count == len(self._order):
+            self._complete[command] = worth, landings.node
+            return
         extra = max(0, count - len(self._worth))
         self._worth = np.pad(self._worth, ((0, extra), (0, 0)))
         self._node = np.pad(self._node, ((0, extra), (0, 0)))
-
-    def _store(self, command: int) -> None:
-        poses = self._order[: self.counts[command]]
-        landings = self._pairs.get_landings(poses, np.full(len(poses), command))
-        self._worth[: len(poses), command] = weigh_landings(
-            landings, poses, len(self._order), self._horizon
-        )
-        self._node[: len(poses), command] = landings.node
+        self._worth[:count, command] = worth
+        self._node[:count, command] = landings.node
 
     def measure_gains(self, values: Array) -> tuple[Array, Array]:
         """Return the mean gain of each command over its trials, and standard errors."""
-        value = np.append(values, 1.0)  # standing
-        here = values[self._order[: len(self._worth)], None]
-        gains = np.maximum(0.0, self._worth * value[self._node] - here)
-        tried = np.arange(len(gains))[:, None] < self.counts
-        gains, counts = np.where(tried, gains, 0.0), np.maximum(self.counts, 1)
-        mean, square = gains.sum(axis=0) / counts, (gains**2).sum(axis=0) / counts
-        typical = (gains**2).sum() / max(1, self.counts.sum())
-        variance = np.maximum(square - mean**2, 0.0) + typical / counts
+        value, here = np.append(values, 1.0), values[self._order]  # standing is last
+        rows = len(self._worth)
+        gains = np.maximum(0.0, self._worth * value[self._node] - here[:rows, None])
+        gains[np.arange(rows)[:, None] >= self.counts] = 0.0
+        total, square = gains.sum(axis=0), (gains**2).sum(axis=0)
+        for command, (worth, node) in self._complete.items():
+            gain = np.maximum(0.0, worth * value[node] - here)
+            total[command], square[command] = gain.sum(), (gain**2).sum()
+        counts = np.maximum(self.counts, 1)
+        mean = total / counts
+        typical = square.sum() / max(1, self.counts.sum())
+        variance = np.maximum(square / counts - mean**2, 0.0) + typical / counts
         return mean, np.sqrt(variance / counts)
 
 

@@ -51,6 +51,10 @@ class LazyPairs:
         """(n, n) which pairs were asked for, and those of a pose with itself."""
         return np.asarray(self._place >= 0)
 
+    def are_known(self, source: IntArray, goal: IntArray) -> BoolArray:
+        """Return which of some pairs were asked for, in the shape of both."""
+        return np.asarray(self._place[source, goal] >= 0)
+
     def ask(self, source: IntArray, goal: IntArray) -> bool:
         """Estimate the pairs that are not known yet, in this order, up to the budget.
 
