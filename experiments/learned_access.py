@@ -148,9 +148,14 @@ def _miss(model: AccessModel, split: Split, moves: Moves, guess: Guess) -> Array
 
 
 def _miss_by_vote(model: AccessModel, split: Split) -> dict[str, object]:
-    """Return how far landings are from those of the nearest known move."""
+    """Return how far landings are from those of the nearest known move.
+
+    Large studies do not store where moves end; then there is nothing to return.
+    """
     study = split.study
     found: dict[str, object] = {}
+    if "landings/states" not in study.arrays.names:
+        return found
     nodes = study.nodes
     assert nodes is not None
     vote = Vote(nodes, split.train, split.times, 1)
