@@ -1,6 +1,8 @@
-"""Test a shipped policy on fresh poses, drawn our way and the paper's.
+"""Test a shipped policy, or one in a file, on fresh poses.
 
 python experiments/test_shipped.py bittle --out results/paper/shipped-policy.csv
+python experiments/test_shipped.py robotis_op3/scene.xml --test-time 10 --draws move \
+    --policy results/robots/learned/policies/robotis_op3.safetensors --poses 10000
 
 Ours (`move`): the robot moves into a pose while it falls. The paper's (`teleport`): it
 is dropped with random joints, which may be a tangle of legs that no motion leads into.
@@ -13,10 +15,19 @@ from pathlib import Path
 import tyro
 
 from kaccess.base.csv_files import write_csv
-from kaccess.config import DEFAULT_TASK, EngineConfig, SampleConfig, TaskName
+from kaccess.config import (
+    DEFAULT_TASK,
+    Draw,
+    EngineConfig,
+    RobotConfig,
+    SampleConfig,
+    StillConfig,
+    TaskName,
+)
 from kaccess.engines import make_engine
 from kaccess.envs.tasks import make_task
 from kaccess.evaluation.pose_test import PoseTest, summarize
+from kaccess.policies import Policy
 from kaccess.policies.shipped import find_shipped
 from kaccess.poses import Stream, draw_poses
 from kaccess.robots import load_robot
@@ -27,7 +38,13 @@ class Config:
     """Policy to test, and from how many poses."""
 
     robot: tyro.conf.Positional[str]
-    """Name of the robot."""
+    """Name or file of the robot."""
+    policy: Path | None = None
+    """File of the policy; by default the shipped one."""
+    test_time: float | None = None
+    """Time of a test [s]; by default that of the robot's size."""
+    draws: tuple[Draw, ...] = ("move", "teleport")
+    """How poses are drawn."""
     task: TaskName = DEFAULT_TASK
     """Task that the policy learned."""
     poses: int = 1000
@@ -42,17 +59,22 @@ class Config:
 
 
 def main(config: Config) -> None:
-    robot, task = load_robot(config.robot), make_task(config.task)
-    policy = find_shipped(config.robot, task.name)
+    model = RobotConfig(test_time=config.test_time)
+    robot, task = load_robot(config.robot, model), make_task(config.task)
+    if config.policy:
+        policy = Policy.load(config.policy)
+        if policy.metadata["model"] != robot.fingerprint:
+            raise SystemExit(f"{config.policy} is for another model of the robot.")
+    else:
+        policy = find_shipped(config.robot, task.name)
     engine = EngineConfig(threads=config.threads)
+    simulator = make_engine(engine, robot, robot.scale.fit(StillConfig()))
     rows = []
-    for draw in ("move", "teleport"):
+    for draw in config.draws:
         sample = robot.scale.fit(
             SampleConfig(n=config.poses, seed=config.seed, draw=draw)
         )
-        poses, _ = draw_poses(
-            robot, sample, engine=make_engine(engine, robot), stream=Stream.HELD_OUT
-        )
+        poses, _ = draw_poses(robot, sample, engine=simulator, stream=Stream.HELD_OUT)
         qpos = poses.qpos[task.qualifies(poses.qpos)]
         test = PoseTest(task, robot, qpos, engine=engine)
         found = summarize(test.score(policy.act))
