@@ -48,7 +48,7 @@ KINDS = [  # one file of each kind
     "study.zarr/zarr.json",
     "study.zarr/times/zarr.json",
     "study.zarr/poses/contacts/zarr.json",
-    "study.zarr/times/c/0/0",
+    "study.zarr/times/c.0.0",
     "train/fall-recovery/ka/seed-0/evaluation.csv",
     "train/fall-recovery/ka/seed-0/episodes.csv",
     "train/fall-recovery/ka/seed-0/policy.safetensors",
@@ -79,8 +79,7 @@ def list_files(study):
     return [
         file
         for file in sorted(study.rglob("*"))
-        if file.is_file()
-        and (file.suffix in suffixes or "/c/" in str(file.relative_to(study)))
+        if file.is_file() and (file.suffix in suffixes or file.name.startswith("c."))
     ]
 
 

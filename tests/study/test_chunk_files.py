@@ -33,7 +33,22 @@ def test_bytes_are_those_of_zarr(two, tmp_path, name, rows):
     two[1].array(name)[rows.start : rows.stop] = values
     ours, theirs = read_files(tmp_path / "a"), read_files(tmp_path / "b")
     assert ours == theirs
-    assert len([path for path in ours if "c" in path.parts and name in str(path)])
+    assert len(
+        [path for path in ours if path.name.startswith("c.") and name in str(path)]
+    )
+
+
+def test_arrays_with_a_folder_for_each_chunk_are_filled_and_read(tmp_path, monkeypatch):
+    """They are in studies made before their names were flat."""
+    nested = {"name": "default", "separator": "/"}
+    monkeypatch.setattr("kaccess.study.layout._CHUNK_NAMES", nested)
+    poses = {"qpos": np.zeros((N, NQ)), "contacts": np.zeros((N, 1), bool)}
+    create_arrays(tmp_path / "a", poses, ("foot",), ROWS)
+    arrays, values = Arrays(tmp_path / "a"), np.arange(N * N).reshape(N, N)
+    arrays.write_rows(range(N), values, np.ones((N, N), int))
+    assert (tmp_path / "a/times/c/0/0").is_file()
+    assert arrays.rows_done().all()
+    np.testing.assert_array_equal(arrays.read("times"), values)
 
 
 def test_states_of_three_axes_and_nan_are_stored_alike(two, tmp_path):
@@ -91,7 +106,7 @@ def test_a_tile_without_its_times_is_not_done(two, tmp_path, monkeypatch):
     monkeypatch.setattr("kaccess.study.chunk_files.os.replace", stop_at_times)
     with pytest.raises(KeyboardInterrupt):
         two[0].write_rows(range(2), np.zeros((2, N)), np.ones((2, N), int))
-    assert (tmp_path / "a/outcomes/c/0/0").is_file()
+    assert (tmp_path / "a/outcomes/c.0.0").is_file()
     assert not two[0].rows_done().any()
     monkeypatch.undo()
     two[0].write_rows(range(2), np.zeros((2, N)), np.ones((2, N), int))

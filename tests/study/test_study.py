@@ -106,9 +106,9 @@ def test_missing_arrays_are_explained(tmp_path):
 def test_a_chunk_that_is_junk_is_explained(tmp_path):
     study = make(tmp_path / "a")
     study.arrays.write_rows(range(0, 2), np.zeros((2, 5)), np.ones((2, 5)))
-    (tmp_path / "a" / "study.zarr" / "times" / "c" / "0" / "0").write_bytes(b"junk")
+    (tmp_path / "a" / "study.zarr" / "times" / "c.0.0").write_bytes(b"junk")
     with pytest.raises(
-        InputError, match=r"study.zarr/times/c/0/0 is damaged.*Delete this"
+        InputError, match=r"study.zarr/times/c.0.0 is damaged.*Delete this"
     ):
         _ = Study(tmp_path / "a").times
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 from zarr.core.array_spec import ArrayConfigParams
+from zarr.core.chunk_key_encodings import ChunkKeyEncodingLike
 
 from kaccess.base.types import Array, BoolArray
 from kaccess.study.chunk_files import CODECS
@@ -16,6 +17,8 @@ __all__ = ["LANDINGS", "POSES", "Layout", "create_arrays", "describe_layout"]
 POSES = ("poses/qpos", "poses/contacts")
 LANDINGS = {"node": "int32", "distance": "float32", "seconds": "float32"}
 _MOST_STATES = 2**28  # bytes of the states in which moves end, if they are stored
+# Files c.0.0 beside each other, not c/0/0: to make a folder takes longer than a file.
+_CHUNK_NAMES: ChunkKeyEncodingLike = {"name": "default", "separator": "."}
 _FILL = {"int32": -1.0, "uint8": 0.0, "float32": np.nan, "float64": np.nan}
 
 
@@ -85,7 +88,11 @@ def create_arrays(
     every_chunk: ArrayConfigParams = {"write_empty_chunks": True}  # or it is lost
     for name, values in poses.items():
         group.create_array(
-            f"poses/{name}", data=values, compressors=CODECS, config=every_chunk
+            f"poses/{name}",
+            data=values,
+            compressors=CODECS,
+            chunk_key_encoding=_CHUNK_NAMES,
+            config=every_chunk,
         )
     group["poses/contacts"].attrs["parts"] = list(parts)
     n, nq = poses["qpos"].shape
@@ -97,5 +104,6 @@ def create_arrays(
             dtype=array.dtype,
             fill_value=np.dtype(array.dtype).type(array.fill),
             compressors=CODECS,
+            chunk_key_encoding=_CHUNK_NAMES,
             config=every_chunk,
         )
