@@ -29,7 +29,7 @@ _SCREENING = 0.3  # share of all pairs by which candidates are found
 _SAMPLED = 0.04  # share of the poses to which candidates are tried at first
 _ROUND = 0.1  # share of all pairs that a round asks for the columns of centroids
 _UNLIKELY = 0.1  # probability below which a pair is not asked for
-_FEWEST = 24  # candidates
+_FEWEST, _MOST = 24, 160  # candidates; with more, the index is no better
 _DRAWS, _DRAWS_BEFORE = 16, 6  # matrices as they may be, at the end and before
 _SPREAD = 1.5  # of the log odds that a candidate reaches others, beside the trees'
 _HOPE = 0.25  # share of alpha that counts while there are pairs left to verify
@@ -95,7 +95,7 @@ def find_centroids(
 
 def count_candidates(n: int, room: int) -> int:
     """Return how many candidates to look for, with so many pairs to ask."""
-    return int(np.clip(2 * room // n, _FEWEST, max(_FEWEST, n // 4)))
+    return int(np.clip(2 * room // n, _FEWEST, max(_FEWEST, min(_MOST, n // 4))))
 
 
 def pick_centroids(
