@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# 10,000 poses of Bittle to clusters and routes on one GPU. It was not run yet: no GPU
-# was at hand. docs/pairs.md says what is expected.
+# 10,000 poses of Bittle to clusters and routes on one GPU. It was not run to its end
+# yet. docs/pairs.md says what is known.
 #
 #     bash experiments/pairs_at_scale.sh runs/b10000
 set -euo pipefail

@@ -28,10 +28,9 @@ __all__ = ["CommandSearch", "find_commands", "join_landings"]
 _FIRST = 4  # poses from which each command is tried first; fewer of few poses
 _SURE = 48  # poses from which a command is tried before it is tried from all
 _SHARE = 1 / 8  # of all poses, if that is less
-_AT_ONCE = 8  # commands that are tried from more poses at once; more of many poses
-_SHARE_AT_ONCE = (
-    1 / 125
-)  # of all poses: a GPU takes as long for a few moves as for many
+_AT_ONCE = 8  # commands that are tried from more poses at once
+# Of all poses, if that is more: a GPU takes as long for a few moves as for many.
+_SHARE_AT_ONCE = 1 / 125
 _DOUBT = 1.0  # standard errors that are added to a gain
 _SMALL = 0.002  # gain in value that is too small to matter [-]
 

@@ -79,7 +79,7 @@ def _put(path: Path, content: bytes) -> None:
     draft = f"{path}.{uuid.uuid4().hex}.partial"
     try:
         file = _create(draft)
-    except FileNotFoundError:  # the first chunk of these rows
+    except FileNotFoundError:  # older studies have a folder for each row
         path.parent.mkdir(parents=True, exist_ok=True)
         file = _create(draft)
     try:
